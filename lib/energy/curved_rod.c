@@ -187,7 +187,9 @@ static double angle_to(abut_vec3 before, abut_vec3 z, abut_vec3 t, abut_vec3 u)
     return atan2(abut_v3_dot(abut_v3_cross(p, u), t), abut_v3_dot(p, u));
 }
 
-void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame)
+/* Starts a step at x0[3 nv], m; held[nv]; frame[3 nrd]: m1 of each segment at x0.  frame NULL: m1 is transported along each rod
+ * from a direction that its first tangent determines. */
+static void rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame)
 {
     const abut_model *m = r->model;
     double length;
@@ -208,8 +210,8 @@ void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t
     }
 }
 
-/* Call after abut_curved_rods_start: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
-static void curved_rods_turn(abut_curved_rods *r, double time)
+/* Call after rods_start: clamps rotate as the motions of the step from `time`, s, rotate their two nodes. */
+static void rods_turn(abut_curved_rods *r, double time)
 {
     const abut_model *m = r->model;
     abut_motion_owners(m, time, r->owner);
@@ -443,10 +445,21 @@ static abut_status settle(abut_curved_rods *r, const double *x, double *sum, abu
                      abut_nodes_words(r->model, r->model->rod + 2 * (size_t)r->edge[r->first[bad]], 2, words), MOST_ITERATIONS);
 }
 
-abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err)
+/* Returns the rods at a point: clamps are rotated with the motions of their nodes. */
+static abut_curved_rods *rods_at(void *self, const abut_at *at)
 {
+    abut_curved_rods *r = self;
     assert(r->model);
-    return settle(r, x, energy, err);
+    r->part = at->x == at->step->x0 ? 0 : at->z == at->x ? 1 : at->step->reach;
+    return r;
+}
+
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    (void)scratch;
+    const abut_status rc = settle(rods_at(self, at), at->z, e, err);
+    *e *= scale;
+    return rc;
 }
 
 /* ---- forces ---- */
@@ -476,13 +489,15 @@ static void by_nodes(const abut_curved_rods *r, int32_t k, double D[3][9])
     }
 }
 
-abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err)
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
+    abut_curved_rods *r = rods_at(self, at);
     const abut_model *m = r->model;
-    double energy;
-    const abut_status rc = settle(r, x, &energy, err);
+    double e_at;
+    (void)scratch;
+    const abut_status rc = settle(r, at->z, &e_at, err);
     if (rc) return rc;
-    if (!isfinite(energy))
+    if (!isfinite(e_at))
         return abut_fail(err, ABUT_E_NUMERIC, "a curved rod has a segment without length, or one that lies on the one before");
     #pragma omp parallel for schedule(static) if (m->nrd > 512)
     for (int32_t k = 0; k < m->nrd; k++) {
@@ -504,18 +519,20 @@ abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, doub
     return ABUT_OK;
 }
 
-void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H)
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
+    abut_curved_rods *r = rods_at(self, at);
     const abut_model *m = r->model;
-    double energy;
-    if (settle(r, x, &energy, NULL)) (void)energy;     /* the gradient at x has reported it */
+    double e_at;
+    (void)lo, (void)hi;
+    if (settle(r, at->z, &e_at, NULL)) (void)e_at;     /* the gradient at x has reported it */
     #pragma omp parallel for schedule(static) if (m->nrd > 512)
     for (int32_t k = 0; k < m->nrd; k++) {
         const int32_t i = r->bend[k];
         double D[3][9];
         if (i < 0) continue;
         const double s[3] = { 2 * m->bend_stiffness[i], 2 * m->bend_stiffness[i], 2 * r->twist[i] };
-        double *to = H + abut_packed_size(3) * (size_t)i;
+        double *to = val + abut_packed_size(3) * (size_t)i;
         by_nodes(r, k, D);
         for (int p = 0; p < 3; p++)
             for (int q = p; q < 3; q++, to += 9)
@@ -526,7 +543,8 @@ void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale
     }
 }
 
-abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err)
+/* frame[3 nrd] = m1 of each segment at x.  Fails as settle; ABUT_E_NUMERIC  a bend twists by pi or more. */
+static abut_status rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err)
 {
     const abut_model *m = r->model;
     const double *theta = r->work.theta;
@@ -555,11 +573,15 @@ static double moment(const abut_curved_rods *r, int32_t k, int side)
            (e[0] * abut_v3_dot(kb, abut_v3_get(m)) + e[1] * abut_v3_dot(kb, abut_v3_get(m + 3)));
 }
 
-abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err)
+abut_status abut_curved_rods_reaction(const abut_terms *terms, const abut_at *at, double *work, abut_err *err)
 {
-    double energy;
+    void *rods = abut_terms_find(terms, abut_term_curved_rods.name);
+    *work = 0;
+    if (!rods) return ABUT_OK;
+    abut_curved_rods *r = rods_at(rods, at);
+    double e_at;
     abut_acc sum = { 0, 0 };
-    const abut_status rc = settle(r, x, &energy, err);
+    const abut_status rc = settle(r, at->z, &e_at, err);
     for (int32_t k = 0; k < r->model->nrd && !rc; k++) {
         if (r->spin[k] == 0) continue;
         if (r->bend[k] >= 0) abut_acc_add(&sum, r->spin[k] * moment(r, k, 1));
@@ -572,7 +594,7 @@ abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *
 abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err)
 {
     const abut_model *m = r->model;
-    abut_curved_rods_start(r, x, NULL, NULL);
+    rods_start(r, x, NULL, NULL);
     memset(r->work.theta, 0, (size_t)m->nrd * sizeof(double));
     for (int32_t c = 0; c < r->n; c++) {
         char words[ABUT_NODES_WORDS];
@@ -636,8 +658,8 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
     abut_curved_rods *r = self;
     (void)err;
-    abut_curved_rods_start(r, step->x0, step->held, r->has_frame ? r->frame : NULL);
-    if (step->target) curved_rods_turn(r, step->time);
+    rods_start(r, step->x0, step->held, r->has_frame ? r->frame : NULL);
+    if (step->target) rods_turn(r, step->time);
     return ABUT_OK;
 }
 
@@ -652,7 +674,7 @@ static abut_status store(const void *self, const abut_term_frame *as, abut_array
     if (!to) return err->code;
     abut_arrays_find(out, "rod/frame")->flags |= ABUT_A_CARRY | ABUT_A_REQUIRED;
     r.part = 1;
-    if (!as->pending) return abut_curved_rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
+    if (!as->pending) return rods_frame(&r, abut_arrays_find(out, "node/x")->data, to, err);
     memcpy(to, r.frame, 3 * (size_t)nrd * sizeof *to);
     return ABUT_OK;
 }
@@ -671,47 +693,12 @@ abut_status abut_curved_rods_store(const abut_terms *terms, abut_arrays *out, ab
     return rods ? store(rods, &as, out, err) : ABUT_OK;
 }
 
-/* Returns the rods at a point: clamps are rotated with the motions of their nodes. */
-static abut_curved_rods *rods_at(void *self, const abut_at *at)
-{
-    abut_curved_rods *r = self;
-    r->part = at->x == at->step->x0 ? 0 : at->z == at->x ? 1 : at->step->reach;
-    return r;
-}
-
-static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch;
-    const abut_status rc = abut_curved_rods_energy(rods_at(self, at), at->z, e, err);
-    *e *= scale;
-    return rc;
-}
-
-static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch;
-    return abut_curved_rods_gradient(rods_at(self, at), at->z, scale, g, err);
-}
-
-abut_status abut_curved_rods_reaction(const abut_terms *terms, const abut_at *at, double *work, abut_err *err)
-{
-    void *rods = abut_terms_find(terms, abut_term_curved_rods.name);
-    *work = 0;
-    return rods ? abut_curved_rods_work(rods_at(rods, at), at->z, work, err) : ABUT_OK;
-}
-
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
     const abut_model *m = ((const abut_curved_rods *)self)->model;
     (void)at, (void)err;
     set->corners = 3, set->n = (size_t)m->nbd, set->row = m->bend;
     return ABUT_OK;
-}
-
-static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
-{
-    (void)lo, (void)hi;
-    abut_curved_rods_hessian(rods_at(self, at), at->z, scale, val);
 }
 
 /* Matrices of nearly straight rods: k |x0 - 2 x1 + x2|^2 / l^2, l the length of a segment. */

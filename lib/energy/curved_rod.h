@@ -57,27 +57,11 @@ typedef struct abut_curved_rods {
 ABUT_MUST_USE abut_status abut_curved_rods_init(abut_curved_rods *r, const abut_model *m, abut_err *err);
 void abut_curved_rods_clear(abut_curved_rods *r);
 
-/** Starts a step at x0[3 nv], m; held[nv]; frame[3 nrd]: m1 of each segment at x0.  frame NULL: m1 is transported along each rod
- * from a direction that its first tangent determines. */
-void abut_curved_rods_start(abut_curved_rods *r, const double *x0, const uint8_t *held, const double *frame);
-
-/** *work, J: work of the moments that rotate clamps about their tangents in this step, with the moments at x.
- * Fails as abut_curved_rods_energy. */
-ABUT_MUST_USE abut_status abut_curved_rods_work(abut_curved_rods *r, const double *x, double *work, abut_err *err);
-
-/** *energy, J; +inf where a segment has no length or one folds back onto the one before.
- * Fails  ABUT_E_NUMERIC the twist of a rod has not converged */
-ABUT_MUST_USE abut_status abut_curved_rods_energy(abut_curved_rods *r, const double *x, double *energy, abut_err *err);
-/** g[3 nv] += scale dUe/dx.  Fails as abut_curved_rods_energy; ABUT_E_NUMERIC  the energy at x is not finite */
-ABUT_MUST_USE abut_status abut_curved_rods_gradient(abut_curved_rods *r, const double *x, double scale, double *g, abut_err *err);
-/** H[54 nbd] = scale times the packed matrices of bends (sparse/elements.h), corners as bend/node has them. */
-void abut_curved_rods_hessian(abut_curved_rods *r, const double *x, double scale, double *H);
-/** frame[3 nrd] = m1 of each segment at x.  Fails as abut_curved_rods_energy; ABUT_E_NUMERIC a bend twists by pi or more */
-ABUT_MUST_USE abut_status abut_curved_rods_frame(abut_curved_rods *r, const double *x, double *frame, abut_err *err);
 /** The curvature of bends at x with frames that are parallel along each rod, in the array's form: out[2 nbd], 1/m. */
 ABUT_MUST_USE abut_status abut_curved_rods_measure(abut_curved_rods *r, const double *x, double *out, abut_err *err);
 
-/* As a term, an instance is an abut_curved_rods. */
+/* As a term, an instance is an abut_curved_rods.  Its operations fail with ABUT_E_NUMERIC if the twist of a rod has not
+ * converged.  The energy is +inf where a segment has no length or one folds back onto the one before; there is no gradient. */
 struct abut_term_ops;
 extern const struct abut_term_ops abut_term_curved_rods;
 
@@ -86,10 +70,11 @@ struct abut_terms;
 struct abut_at;
 /** Loads rod/frame of the frame that a step starts from; call before the terms begin the step. */
 ABUT_MUST_USE abut_status abut_curved_rods_load(const struct abut_terms *terms, const abut_frame *f, abut_err *err);
-/** *work, J: abut_curved_rods_work at a point of the step; 0 if no rod is curved. */
+/** *work, J: work of the moments that rotate clamps about their tangents in this step, with the moments at a point of it; 0 if
+ * no rod is curved. */
 ABUT_MUST_USE abut_status abut_curved_rods_reaction(const struct abut_terms *terms, const struct abut_at *at, double *work,
                                                     abut_err *err);
-/** Adds "rod/frame" to a frame that has "node/x".  Fails as abut_curved_rods_energy; ABUT_E_NOMEM. */
+/** Adds "rod/frame" to a frame that has "node/x".  Fails  ABUT_E_NUMERIC a bend twists by pi or more; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_curved_rods_store(const struct abut_terms *terms, abut_arrays *out, abut_err *err);
 
 #endif

@@ -29,13 +29,15 @@ static abut_status damping_init(abut_damping *d, const abut_mass *M, const abut_
     return abut_fail(err, ABUT_E_NOMEM, "damping: stiffness of %d tets, %zu thin elements", m->nt, t->n);
 }
 
-void abut_damping_freeze(abut_damping *d, const abut_elastic *e, const abut_codim *t, const double *x)
-{
-    if (!d->K) return;
-    abut_elastic_hessian(e, x, d->stiffness, d->K);
-    for (size_t i = 0; i < t->n * abut_packed_size(4); i++) d->codim_K[i] = 0;
-    abut_codim_hessian(t, x, ABUT_CODIM_ALL, 0, d->stiffness, d->codim_K);
-}
+/* The terms of masses and tets, and of thin elements: the first owns what both are of. */
+typedef struct damped {
+    abut_damping d;         /* first: abut_damping_of */
+    const abut_elastic *elastic;
+    const abut_codim *codim;
+} damped;
+
+/* Parts that are damped; a mask. */
+enum { TETS = 1 /* and masses */, CODIM = 2 };
 
 /* Elements with a frozen stiffness: their nodes, -1 for unused corners, and at each node their corners. */
 typedef struct elements {
@@ -44,10 +46,12 @@ typedef struct elements {
     const double *K;
 } elements;
 
-static void both_sets(const abut_damping *d, const abut_elastic *e, const abut_codim *t, elements set[2])
+static void both_sets(const damped *s, elements set[2])
 {
-    set[0] = (elements){ (size_t)e->n, e->model->tet, e->inc_first, e->inc, d->K };
-    set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, d->codim_K };
+    const abut_elastic *e = s->elastic;
+    const abut_codim *t = s->codim;
+    set[0] = (elements){ (size_t)e->n, e->model->tet, e->inc_first, e->inc, s->d.K };
+    set[1] = (elements){ t->n, t->node, t->inc_first, t->inc, s->d.codim_K };
 }
 
 /* f = K (x - c) of one element; returns (x - c)^T f */
@@ -78,8 +82,7 @@ static double mass_work(const abut_damping *d, const abut_model *m, const double
     return d->mass * (sum.hi + sum.lo);
 }
 
-static abut_status set_work(const elements *s, const double *x, const double *c, double *work, abut_arena *scratch,
-                            abut_err *err)
+static abut_status set_work(const elements *s, const double *x, const double *c, double *work, abut_arena *scratch, abut_err *err)
 {
     const size_t n = s->n, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
@@ -98,20 +101,20 @@ static abut_status set_work(const elements *s, const double *x, const double *c,
     return ABUT_OK;
 }
 
-abut_status abut_damping_energy(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
-                                const double *x, const double *c, double scale, double *energy, abut_arena *scratch,
-                                abut_err *err)
+static abut_status part_energy(const damped *s, int parts, const abut_at *at, double scale, double *e, abut_arena *scratch,
+                               abut_err *err)
 {
-    assert(d && e);
-    double work = d->mass > 0 && parts & ABUT_DAMPING_TETS ? mass_work(d, e->model, x, c) : 0;
+    const abut_damping *d = &s->d;
+    const double *x = at->x, *c = at->step->x_damp;
+    double work = d->mass > 0 && parts & TETS ? mass_work(d, s->elastic->model, x, c) : 0;
     elements set[2];
-    both_sets(d, e, t, set);
+    both_sets(s, set);
     for (int k = 0; k < 2 && d->K; k++) {
         if (!(parts & 1 << k)) continue;
         const abut_status rc = set_work(&set[k], x, c, &work, scratch, err);
         if (rc) return rc;
     }
-    *energy = 0.5 * scale * work;
+    *e = 0.5 * (scale * at->step->damping) * work;
     return ABUT_OK;
 }
 
@@ -134,13 +137,16 @@ static abut_status set_gradient(const elements *s, int32_t nv, const double *x, 
     return ABUT_OK;
 }
 
-abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, const abut_codim *t, int parts,
-                                  const double *x, const double *c, double scale, double *g, abut_arena *scratch, abut_err *err)
+static abut_status part_gradient(const damped *s, int parts, const abut_at *at, double scale, double *g, abut_arena *scratch,
+                                 abut_err *err)
 {
-    const abut_model *m = e->model;
+    const abut_damping *d = &s->d;
+    const abut_model *m = s->elastic->model;
+    const double *x = at->x, *c = at->step->x_damp;
     elements set[2];
-    both_sets(d, e, t, set);
-    if (d->mass > 0 && parts & ABUT_DAMPING_TETS)
+    scale *= at->step->damping;
+    both_sets(s, set);
+    if (d->mass > 0 && parts & TETS)
         for (int32_t i = 0; i < 3 * m->nv; i++)
             if (!abut_mass_order(d->M, i / 3)) g[i] += scale * d->mass * m->mass[i / 3] * (x[i] - c[i]);
     for (int k = 0; k < 2 && d->K; k++) {
@@ -150,28 +156,6 @@ abut_status abut_damping_gradient(const abut_damping *d, const abut_elastic *e, 
     }
     return ABUT_OK;
 }
-
-void abut_damping_tet_hessian(const abut_damping *d, size_t lo, size_t hi, double scale, double *H)
-{
-    if (!d->K) return;
-    const double *K = d->K + abut_packed_size(4) * lo;
-    for (size_t i = 0; i < abut_packed_size(4) * (hi - lo); i++) H[i] += scale * K[i];
-}
-
-void abut_damping_codim_hessian(const abut_damping *d, const abut_codim *t, double scale, double *H)
-{
-    if (!d->K) return;
-    #pragma omp parallel for schedule(static) if (t->n >= ABUT_PAR_MIN)
-    for (size_t i = 0; i < t->n * abut_packed_size(4); i++) H[i] += scale * d->codim_K[i];
-}
-
-/* ---- as terms: the first owns what both are of ---- */
-
-typedef struct damped {
-    abut_damping d;         /* first: abut_damping_of */
-    const abut_elastic *elastic;
-    const abut_codim *codim;
-} damped;
 
 abut_damping *abut_damping_of(const abut_terms *terms) { return abut_terms_find(terms, "damping"); }
 
@@ -197,33 +181,23 @@ static void destroy(void *self)
 static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
     damped *s = self;
+    abut_damping *d = &s->d;
     (void)err;
-    abut_damping_freeze(&s->d, s->elastic, s->codim, step->x0);
+    if (!d->K) return ABUT_OK;
+    abut_elastic_hessian(s->elastic, step->x0, d->stiffness, d->K);
+    for (size_t i = 0; i < s->codim->n * abut_packed_size(4); i++) d->codim_K[i] = 0;
+    abut_codim_hessian(s->codim, step->x0, ABUT_CODIM_ALL, 0, d->stiffness, d->codim_K);
     return ABUT_OK;
-}
-
-static abut_status part_energy(damped *s, int parts, const abut_at *at, double scale, double *e, abut_arena *scratch,
-                               abut_err *err)
-{
-    return abut_damping_energy(&s->d, s->elastic, s->codim, parts, at->x, at->step->x_damp, scale * at->step->damping, e, scratch,
-                               err);
-}
-
-static abut_status part_gradient(damped *s, int parts, const abut_at *at, double scale, double *g, abut_arena *scratch,
-                                 abut_err *err)
-{
-    return abut_damping_gradient(&s->d, s->elastic, s->codim, parts, at->x, at->step->x_damp, scale * at->step->damping, g,
-                                 scratch, err);
 }
 
 static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
-    return part_energy(self, ABUT_DAMPING_TETS, at, scale, e, scratch, err);
+    return part_energy(self, TETS, at, scale, e, scratch, err);
 }
 
 static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
-    return part_gradient(self, ABUT_DAMPING_TETS, at, scale, g, scratch, err);
+    return part_gradient(self, TETS, at, scale, g, scratch, err);
 }
 
 static void diagonal(const void *self, const abut_term_step *step, double scale, double *diag)
@@ -236,7 +210,10 @@ static void diagonal(const void *self, const abut_term_step *step, double scale,
 
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
-    abut_damping_tet_hessian(self, lo, hi, scale * at->step->damping, val);
+    const damped *s = self;
+    const size_t size = abut_packed_size(4);
+    const double c = scale * at->step->damping;
+    for (size_t i = 0; i < size * (hi - lo) && s->d.K; i++) val[i] += c * s->d.K[size * lo + i];
 }
 
 const abut_term_ops abut_term_damping = { .name = "damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED, .make = make,
@@ -253,19 +230,22 @@ static abut_status codim_make(void **self, const abut_term_world *w, abut_err *e
 
 static abut_status codim_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
-    return part_energy(self, ABUT_DAMPING_CODIM, at, scale, e, scratch, err);
+    return part_energy(self, CODIM, at, scale, e, scratch, err);
 }
 
 static abut_status codim_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
-    return part_gradient(self, ABUT_DAMPING_CODIM, at, scale, g, scratch, err);
+    return part_gradient(self, CODIM, at, scale, g, scratch, err);
 }
 
 static void codim_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     const damped *s = self;
+    const double c = scale * at->step->damping;
     (void)lo, (void)hi;
-    abut_damping_codim_hessian(&s->d, s->codim, scale * at->step->damping, val);
+    if (!s->d.K) return;
+    #pragma omp parallel for schedule(static) if (s->codim->n >= ABUT_PAR_MIN)
+    for (size_t i = 0; i < s->codim->n * abut_packed_size(4); i++) val[i] += c * s->d.codim_K[i];
 }
 
 const abut_term_ops abut_term_codim_damping = { .name = "codim damping", .kind = ABUT_TERM_DAMPING, .weight = ABUT_TERM_WEIGHED,

@@ -27,12 +27,7 @@ static double pressure(const abut_air *a, int32_t shell)
 static size_t copies(const int32_t *edge, size_t n, int32_t from, int32_t to)
 {
     const int32_t key[2] = { from, to };
-    size_t lo = 0, hi = n, count = 0;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        if (abut_by_two(edge + 2 * mid, key) < 0) lo = mid + 1;
-        else hi = mid;
-    }
+    size_t lo = abut_place_of(key, edge, n, 2 * sizeof *edge, abut_by_two), count = 0;
     for (; lo < n && !abut_by_two(edge + 2 * lo, key); lo++) count++;
     return count;
 }
@@ -112,9 +107,13 @@ void abut_air_press(abut_air *a, double at)
         a->pressure[o] = a->model->obj_pressure[o] * abut_pressure_factor(a->model, o, at).value;
 }
 
-void abut_air_start(abut_air *a, const double *x)
+static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
+    abut_air *a = self;
     const abut_model *m = a->model;
+    const double *x = step->x0;
+    (void)err;
+    abut_air_press(a, step->load_time);
     for (int32_t o = 0; o < m->no && a->presses; o++) {
         double sum[3] = { 0 }, n = 0;
         for (int32_t s = 0; s < m->nsh; s++) {
@@ -130,6 +129,7 @@ void abut_air_start(abut_air *a, const double *x)
         corners(a, s, x, c);
         abut_v3_put(a->facing + 3 * (size_t)s, abut_v3_scale(0.5, double_area(c)));
     }
+    return ABUT_OK;
 }
 
 static void add(double *f, abut_vec3 v)
@@ -186,13 +186,19 @@ static int set_sail(const abut_air *a, int32_t shell, const double *x, const dou
     return 1;
 }
 
-double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau)
+/* tau R; in equilibria, which have no velocities, drag is a load. */
+static abut_status drag_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
+    const abut_air *a = self;
+    const double tau = at->step->damp_time;
     abut_acc sum = { 0, 0 };
     sail s;
-    for (int32_t t = 0; t < a->model->nsh && a->drags; t++)
-        if (set_sail(a, t, x, c, tau, &s)) abut_acc_add(&sum, tau * s.drag * s.area * fabs(s.wn) * s.wn * s.wn / 3);
-    return sum.hi + sum.lo;
+    (void)scratch, (void)err;
+    for (int32_t t = 0; t < a->model->nsh && at->step->inertia; t++)
+        if (set_sail(a, t, at->x, at->step->x_damp, tau, &s))
+            abut_acc_add(&sum, tau * s.drag * s.area * fabs(s.wn) * s.wn * s.wn / 3);
+    *e = scale * (sum.hi + sum.lo);
+    return ABUT_OK;
 }
 
 void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g)
@@ -205,50 +211,61 @@ void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c,
     }
 }
 
-void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H)
+static void drag_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     static const size_t used[] = { 0, 9, 18, 36, 45, 63 };  /* of three corners */
+    const abut_air *a = self;
+    const double tau = at->step->damp_time;
     sail s;
-    for (int32_t t = 0; t < a->model->nsh && a->drags; t++) {
-        if (!set_sail(a, t, x, c, tau, &s)) continue;
+    (void)lo, (void)hi;
+    for (int32_t t = 0; t < a->model->nsh && at->step->inertia; t++) {
+        if (!set_sail(a, t, at->x, at->step->x_damp, tau, &s)) continue;
         const double k = scale * 2 * s.drag * s.area * fabs(s.wn) / (9 * tau), n[3] = { s.n.x, s.n.y, s.n.z };
         for (size_t b = 0; b < sizeof used / sizeof *used; b++)
-            for (size_t i = 0; i < 9; i++) H[abut_packed_size(4) * (size_t)t + used[b] + i] += k * n[i / 3] * n[i % 3];
+            for (size_t i = 0; i < 9; i++) val[abut_packed_size(4) * (size_t)t + used[b] + i] += k * n[i / 3] * n[i % 3];
     }
 }
 
 /* ---- potential ---- */
 
-double abut_air_energy(const abut_air *a, const double *x)
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
+    const abut_air *a = self;
     abut_acc sum = { 0, 0 };
+    (void)scratch, (void)err;
     for (int32_t s = 0; s < a->model->nsh && a->presses; s++) {
         abut_vec3 c[3];
-        corners(a, s, x, c);
+        corners(a, s, at->z, c);
         abut_acc_add(&sum, -pressure(a, s) * abut_v3_dot(c[0], abut_v3_cross(c[1], c[2])) / 6);
     }
-    return sum.hi + sum.lo;
+    *e = scale * (sum.hi + sum.lo);
+    return ABUT_OK;
 }
 
-void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g)
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
+    const abut_air *a = self;
+    (void)scratch, (void)err;
     for (int32_t s = 0; s < a->model->nsh && a->presses; s++) {
         const int32_t *v = a->model->shell + 3 * (size_t)s;
         abut_vec3 c[3];
-        corners(a, s, x, c);
+        corners(a, s, at->z, c);
         for (int k = 0; k < 3; k++)
             add(g + 3 * (size_t)v[k], abut_v3_scale(-scale * pressure(a, s) / 6, abut_v3_cross(c[(k + 1) % 3], c[(k + 2) % 3])));
     }
+    return ABUT_OK;
 }
 
-/* Motions d of the corners y, seen from any o, change 6 V at second order by the sum over triangles of
+/* By triangles, each about its own centroid, then projected: before that the sum is exact except at rims.
+ *
+ * Motions d of the corners y, seen from any o, change 6 V at second order by the sum over triangles of
  *     q = sum_k y_k.(d_{k+1} x d_{k+2}).
  * Seen from the centroid c of each instead, q loses c.(d_0 x d_1 + d_1 x d_2 + d_2 x d_0).  That is q/3 and terms
  * (y_k + y_{k+1}).(d_k x d_{k+1})/3 of the sides, which the two triangles at a side have with opposite signs: 2/3 of the sum are
  * left, and 3/2 make up for it.  From there, with nu the motions along the normal and xi those in the plane,
  *     q = sum_k nu_k n.(y_{k+1} x xi_{k+2} - y_{k+2} x xi_{k+1}):
  * three pairs of modes without diagonal.  xi is measured over the root of the area, to have the unit of nu. */
-void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H)
+static void hessian_projected(const abut_air *a, const double *x, double scale, double *H)
 {
     for (int32_t s = 0; s < a->model->nsh && a->presses; s++) {
         const double p = pressure(a, s);
@@ -270,8 +287,8 @@ void abut_air_hessian(const abut_air *a, const double *x, double scale, double *
     }
 }
 
-/* dPsi/dx_k = -p x_{k+1} x x_{k+2} / 6: blocks of cross products */
-void abut_air_hessian_as_is(const abut_air *a, const double *x, double scale, double *H)
+/* About o, not projected: indefinite, and exact at rims.  dPsi/dx_k = -p x_{k+1} x x_{k+2} / 6: blocks of cross products. */
+static void hessian_as_is(const abut_air *a, const double *x, double scale, double *H)
 {
     static const size_t block[3] = { 9, 18, 45 };   /* of corners (0, 1), (0, 2), (1, 2) */
     for (int32_t s = 0; s < a->model->nsh && a->presses; s++) {
@@ -306,34 +323,12 @@ static void destroy(void *self)
     free(self);
 }
 
-static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
-{
-    (void)err;
-    abut_air_start(self, step->x0);
-    abut_air_press(self, step->load_time);
-    return ABUT_OK;
-}
-
-static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch, (void)err;
-    *e = ((const abut_air *)self)->presses ? scale * abut_air_energy(self, at->z) : 0;
-    return ABUT_OK;
-}
-
-static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch, (void)err;
-    abut_air_gradient(self, at->z, scale, g);
-    return ABUT_OK;
-}
-
 /* shells are the first of the codimensional elements */
 static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     (void)lo, (void)hi;
-    if (at->step->as_is) abut_air_hessian_as_is(self, at->z, scale, val);
-    else abut_air_hessian(self, at->z, scale, val);
+    if (at->step->as_is) hessian_as_is(self, at->z, scale, val);
+    else hessian_projected(self, at->z, scale, val);
 }
 
 const abut_term_ops abut_term_pressure = { .name = "pressure", .kind = ABUT_TERM_FOLLOWER, .weight = ABUT_TERM_AT_Z,
@@ -348,28 +343,12 @@ static abut_status drag_make(void **self, const abut_term_world *w, abut_err *er
     return ABUT_OK;
 }
 
-/* in equilibria, which have no velocities, drag is a load */
-static abut_status drag_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    const abut_term_step *s = at->step;
-    (void)scratch, (void)err;
-    *e = s->inertia ? scale * abut_air_drag_energy(self, at->x, s->x_damp, s->damp_time) : 0;
-    return ABUT_OK;
-}
-
 static abut_status drag_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
     const abut_term_step *s = at->step;
     (void)scratch, (void)err;
     if (s->inertia) abut_air_drag_gradient(self, at->x, s->x_damp, s->damp_time, scale, g);
     return ABUT_OK;
-}
-
-static void drag_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
-{
-    const abut_term_step *s = at->step;
-    (void)lo, (void)hi;
-    if (s->inertia) abut_air_drag_hessian(self, at->x, s->x_damp, s->damp_time, scale, val);
 }
 
 const abut_term_ops abut_term_drag = { .name = "drag", .kind = ABUT_TERM_LOAD, .weight = ABUT_TERM_AT_X, .make = drag_make,

@@ -43,28 +43,12 @@ abut_air *abut_air_of(const struct abut_terms *terms);
 /** 1 when there are loads or drag: forces besides those of a potential of the positions alone.  NULL is still air. */
 static inline int abut_air_acts(const abut_air *a) { return a && (a->drags || a->open); }
 
-/** Starts a step at x[3 nv]: computes origin and facing. */
-void abut_air_start(abut_air *a, const double *x);
 /** Sets the pressures of time `at`, s. */
 void abut_air_press(abut_air *a, double at);
 /** f[3 nv] += the loads at rims of a step that starts at x, N. */
 void abut_air_load(const abut_air *a, const double *x, double *f);
 
-/** tau R of v = (x - c)/tau, J; tau, s.  c NULL: v = x/tau. */
-double abut_air_drag_energy(const abut_air *a, const double *x, const double *c, double tau);
-/** g[3 nv] += scale d(tau R)/dx: minus scale times the force. */
+/** g[3 nv] += scale d(tau R)/dx of v = (x - c)/tau: minus scale times the force; tau, s.  c NULL: v = x/tau. */
 void abut_air_drag_gradient(const abut_air *a, const double *x, const double *c, double tau, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2(tau R)/dx2, which is positive semidefinite. */
-void abut_air_drag_hessian(const abut_air *a, const double *x, const double *c, double tau, double scale, double *H);
-
-/** Psi of all pressures, J. */
-double abut_air_energy(const abut_air *a, const double *x);
-/** g[3 nv] += scale dPsi/dx. */
-void abut_air_gradient(const abut_air *a, const double *x, double scale, double *g);
-/** H[nsh * ABUT_PACKED] (sparse/elements.h) += scale d2Psi/dx2 by triangles, each about its own centroid, then projected to
- * positive semidefinite.  Before projection the sum is exact except at rims. */
-void abut_air_hessian(const abut_air *a, const double *x, double scale, double *H);
-/** H += scale d2Psi/dx2 about o, not projected: indefinite, and exact at rims. */
-void abut_air_hessian_as_is(const abut_air *a, const double *x, double scale, double *H);
 
 #endif

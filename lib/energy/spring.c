@@ -1,6 +1,15 @@
-#include "energy/spring.h"
-
-#include "base/par.h"
+/* Springs between two nodes, Hookean in their length (Liu 2018, 3.3 and 5):
+ *     E = sum k/2 (|x_a - x_b| - l)^2                                                      J
+ * and each is the smallest k/2 |x_a - x_b - p|^2 over all p of length l: a squared distance, so E lies below the quadratic
+ * with the constant matrix k [1 -1; -1 1] that touches it at any x.  A spring of length 0 at an instant has no direction: its
+ * force is 0 there.
+ *
+ * Attachments: springs that tie a node to a place which other nodes carry, quadratic in the positions:
+ *     E = sum k/2 |r|^2,     r = x_i - sum_j w_j x_j - o                                  J
+ * With sum w = 1 and o = 0 the place moves affinely with the tet that carries it, also if it lies outside of the tet: E is then
+ * invariant to rigid motions of both bodies together, and its forces balance in moment, too.  Without carriers o is a point in
+ * space.  The Hessian is k c c^T x I, c = (1, -w): constant and positive semidefinite.
+ * Attached bodies have contact as all other bodies. */
 #include "energy/spring_inline.h"
 #include "energy/term.h"
 #include "math/lanes.h"
@@ -9,8 +18,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The springs at each node, those of a node filled up to a multiple of ABUT_LANES by ones without stiffness to itself. */
+typedef struct springs {
+    const abut_model *model;
+    int32_t *first;         /* [nv + 1] */
+    int32_t *other;         /* [first[nv]] node at the other end, springs ascending */
+    double *stiffness, *length;
+} springs;
+
 /* Lists of the springs at each node: count, round up, fill in the order of the springs. */
-static void fill_lists(abut_springs *s, int32_t *at)
+static void fill_lists(springs *s, int32_t *at)
 {
     const abut_model *m = s->model;
     for (int32_t i = 0; i < m->nv; i++) {
@@ -28,9 +45,15 @@ static void fill_lists(abut_springs *s, int32_t *at)
     }
 }
 
-abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *err)
+static void springs_clear(springs *s)
 {
-    *s = (abut_springs){ .model = m };
+    ABUT_FREE(s->first, s->other, s->stiffness, s->length);
+    *s = (springs){ 0 };
+}
+
+static abut_status springs_init(springs *s, const abut_model *m, abut_err *err)
+{
+    *s = (springs){ .model = m };
     if (!m->nsp) return ABUT_OK;
     if (m->nsp > INT32_MAX / 8 || m->nv > INT32_MAX / 8)
         return abut_fail(err, ABUT_E_FORMAT, "%d springs: more than %d", m->nsp, INT32_MAX / 8);
@@ -45,15 +68,9 @@ abut_status abut_springs_init(abut_springs *s, const abut_model *m, abut_err *er
     s->length = malloc(n * sizeof *s->length);
     const int ok = s->first && at && s->other && s->stiffness && s->length;
     if (ok) fill_lists(s, at);
-    else abut_springs_clear(s);
+    else springs_clear(s);
     free(at);
     return ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "%d springs", m->nsp);
-}
-
-void abut_springs_clear(abut_springs *s)
-{
-    ABUT_FREE(s->first, s->other, s->stiffness, s->length);
-    *s = (abut_springs){ 0 };
 }
 
 static inline double span(const abut_model *m, size_t s, const double *x, double d[3])
@@ -61,9 +78,9 @@ static inline double span(const abut_model *m, size_t s, const double *x, double
     return abut_spring_span(x + 3 * (size_t)m->spring[2 * s], x + 3 * (size_t)m->spring[2 * s + 1], d);
 }
 
-abut_status abut_spring_energy(const abut_springs *s, const double *x, double *energy, abut_arena *scratch, abut_err *err)
+static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
-    const abut_model *m = s->model;
+    const abut_model *m = ((const springs *)self)->model;
     const size_t n = (size_t)m->nsp, nb = abut_blocks(n);
     const abut_mark mark = abut_arena_mark(scratch);
     double *part = ABUT_NEW(scratch, double, nb);
@@ -74,19 +91,19 @@ abut_status abut_spring_energy(const abut_springs *s, const double *x, double *e
         const abut_range r = abut_block(n, b);
         double sum = 0, d[3];
         for (size_t i = r.lo; i < r.hi; i++) {
-            const double e = span(m, i, x, d) - m->spring_length[i];
-            sum += 0.5 * m->spring_stiffness[i] * e * e;
+            const double longer = span(m, i, at->z, d) - m->spring_length[i];
+            sum += 0.5 * m->spring_stiffness[i] * longer * longer;
         }
         part[b] = sum;
     }
-    *energy = abut_sum(part, nb);
+    *e = scale * abut_sum(part, nb);
     abut_arena_release(scratch, mark);
     return ABUT_OK;
 }
 
 /* g[3] += scale times the pull of the springs [lo, hi) of node i, a whole number of groups */
 ABUT_LANES_CLONES
-static void pull_of(const abut_springs *s, const double *x, int32_t i, int32_t lo, int32_t hi, double scale, double *g)
+static void pull_of(const springs *s, const double *x, int32_t i, int32_t lo, int32_t hi, double scale, double *g)
 {
     const double *xi = x + 3 * (size_t)i;
     abut_lanes sum[3] = { { 0 } };
@@ -105,35 +122,38 @@ static void pull_of(const abut_springs *s, const double *x, int32_t i, int32_t l
     for (int q = 0; q < 3; q++) g[q] += scale * ((sum[q][0] + sum[q][1]) + (sum[q][2] + sum[q][3]));
 }
 
-void abut_spring_gradient(const abut_springs *s, const double *x, double scale, double *g)
+/* The forces at the two ends of a spring are opposite to the last bit. */
+static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
+    const springs *s = self;
     const abut_model *m = s->model;
-    if (!m->nsp) return;
+    (void)scratch, (void)err;
     #pragma omp parallel for schedule(static) if ((size_t)m->nsp >= ABUT_PAR_MIN)
     for (int32_t i = 0; i < m->nv; i++)
-        if (s->first[i] < s->first[i + 1]) pull_of(s, x, i, s->first[i], s->first[i + 1], scale, g + 3 * (size_t)i);
+        if (s->first[i] < s->first[i + 1]) pull_of(s, at->z, i, s->first[i], s->first[i + 1], scale, g + 3 * (size_t)i);
+    return ABUT_OK;
 }
 
-void abut_spring_hessian(const abut_springs *s, const double *x, double scale, int project, double *H)
+/* Projected, a spring that is shorter than at rest does not push sideways. */
+static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
-    const abut_model *m = s->model;
+    const abut_model *m = ((const springs *)self)->model;
     const size_t n = (size_t)m->nsp;
+    (void)lo, (void)hi;
     #pragma omp parallel for schedule(static) if (n >= ABUT_PAR_MIN)
     for (size_t i = 0; i < n; i++) {
         double d[3];
-        const double l = span(m, i, x, d);
-        abut_spring_hessian_one(scale * m->spring_stiffness[i], m->spring_length[i], d, l, project,
-                                H + abut_packed_size(2) * i);
+        const double l = span(m, i, at->z, d);
+        abut_spring_hessian_one(scale * m->spring_stiffness[i], m->spring_length[i], d, l, !at->step->as_is,
+                                val + abut_packed_size(2) * i);
     }
 }
-
-/* ---- springs as a term ---- */
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {
     if (!w->model->nsp) return ABUT_OK;
-    abut_springs *s = malloc(sizeof *s);
-    const abut_status rc = s ? abut_springs_init(s, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "springs");
+    springs *s = malloc(sizeof *s);
+    const abut_status rc = s ? springs_init(s, w->model, err) : abut_fail(err, ABUT_E_NOMEM, "springs");
     if (rc) return free(s), rc;
     *self = s;
     return ABUT_OK;
@@ -141,13 +161,13 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 
 static void destroy(void *self)
 {
-    abut_springs_clear(self);
+    springs_clear(self);
     free(self);
 }
 
 static double stiffness(const void *self, double *each)
 {
-    const abut_model *m = ((const abut_springs *)self)->model;
+    const abut_model *m = ((const springs *)self)->model;
     abut_acc sum = { 0, 0 };
     for (int32_t i = 0; i < m->nsp; i++) {
         const double k = m->spring_stiffness[i] * m->spring_length[i] * m->spring_length[i];
@@ -157,37 +177,17 @@ static double stiffness(const void *self, double *each)
     return sum.hi + sum.lo;
 }
 
-static abut_status energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    const abut_status rc = abut_spring_energy(self, at->z, e, scratch, err);
-    if (!rc) *e *= scale;
-    return rc;
-}
-
-static abut_status gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch, (void)err;
-    abut_spring_gradient(self, at->z, scale, g);
-    return ABUT_OK;
-}
-
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
-    const abut_model *m = ((const abut_springs *)self)->model;
+    const abut_model *m = ((const springs *)self)->model;
     (void)at, (void)err;
     set->corners = 2, set->n = (size_t)m->nsp, set->row = m->spring;
     return ABUT_OK;
 }
 
-static void hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
-{
-    (void)lo, (void)hi;
-    abut_spring_hessian(self, at->z, scale, !at->step->as_is, val);
-}
-
 static abut_status constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
 {
-    const abut_model *m = ((const abut_springs *)self)->model;
+    const abut_model *m = ((const springs *)self)->model;
     (void)fit, (void)err;
     for (int32_t s = 0; s < m->nsp; s++, val += abut_packed_size(2))
         for (int d = 0; d < 9; d += 4) {
@@ -211,58 +211,52 @@ static void stretch(const abut_model *m, int32_t a, const double *x, double r[3]
     abut_attachment_stretch(m->attach_node + 5 * at, m->attach_weight + 4 * at, m->tie_offset + 3 * at, x, r);
 }
 
-double abut_attachment_energy(const abut_model *m, const double *x)
+static abut_status attachment_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
+    const abut_model *m = ((const abut_term_world *)self)->model;
     abut_acc sum = { 0, 0 };
+    (void)scratch, (void)err;
     for (int32_t a = 0; a < m->na; a++) {
         double r[3];
-        stretch(m, a, x, r);
+        stretch(m, a, at->z, r);
         abut_acc_add(&sum, 0.5 * m->attach_stiffness[a] * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]));
     }
-    return sum.hi + sum.lo;
+    *e = scale * (sum.hi + sum.lo);
+    return ABUT_OK;
 }
 
-void abut_attachment_gradient(const abut_model *m, const double *x, double scale, double *g)
+/* In the order of the attachments. */
+static abut_status attachment_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
+    const abut_model *m = ((const abut_term_world *)self)->model;
+    (void)scratch, (void)err;
     for (int32_t a = 0; a < m->na; a++) {
         const int32_t *v = m->attach_node + 5 * (size_t)a;
         const double k = scale * m->attach_stiffness[a];
         double r[3];
-        stretch(m, a, x, r);
+        stretch(m, a, at->z, r);
         for (int d = 0; d < 3; d++) {
             g[3 * (size_t)v[0] + (size_t)d] += k * r[d];
             for (int j = 0; j < 4; j++)
                 if (v[1 + j] >= 0) g[3 * (size_t)v[1 + j] + (size_t)d] -= k * m->attach_weight[4 * (size_t)a + (size_t)j] * r[d];
         }
     }
+    return ABUT_OK;
 }
 
-void abut_attachment_hessian(const abut_model *m, double scale, double *H)
+static abut_status attachment_constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
 {
+    const abut_model *m = ((const abut_term_world *)self)->model;
+    (void)fit, (void)err;
     for (size_t a = 0; a < (size_t)m->na; a++)
         abut_attachment_hessian_one(m->attach_node + 5 * a, m->attach_weight + 4 * a, scale * m->attach_stiffness[a],
-                                    H + abut_packed_size(5) * a);
+                                    val + abut_packed_size(5) * a);
+    return ABUT_OK;
 }
-
-/* ---- attachments as a term ---- */
 
 static abut_status attachment_make(void **self, const abut_term_world *w, abut_err *err)
 {
     return w->model->na ? abut_term_make_plain(self, w, err) : ABUT_OK;
-}
-
-static abut_status attachment_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch, (void)err;
-    *e = scale * abut_attachment_energy(((const abut_term_world *)self)->model, at->z);
-    return ABUT_OK;
-}
-
-static abut_status attachment_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
-{
-    (void)scratch, (void)err;
-    abut_attachment_gradient(((const abut_term_world *)self)->model, at->z, scale, g);
-    return ABUT_OK;
 }
 
 static abut_status attachment_elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
@@ -276,14 +270,7 @@ static abut_status attachment_elements(void *self, const abut_at *at, abut_eleme
 static void attachment_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
     (void)at, (void)lo, (void)hi;
-    abut_attachment_hessian(((const abut_term_world *)self)->model, scale, val);
-}
-
-static abut_status attachment_constant(void *self, const double fit[2], double scale, double *val, abut_err *err)
-{
-    (void)fit, (void)err;
-    abut_attachment_hessian(((const abut_term_world *)self)->model, scale, val);
-    return ABUT_OK;
+    (void)attachment_constant(self, NULL, scale, val, NULL);
 }
 
 const abut_term_ops abut_term_attachment = { .name = "attachment", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z,

@@ -1,4 +1,4 @@
-/* One spring, one attachment (energy/spring.h). */
+/* One spring, one attachment (energy/spring.c). */
 #ifndef ABUT_ENERGY_SPRING_INLINE_H
 #define ABUT_ENERGY_SPRING_INLINE_H
 

@@ -347,7 +347,7 @@ typedef struct abut_codim_args {
 
 /* -- springs, attachments and damping -- */
 
-/* Springs, node[2 n], and attachments (energy/spring.h), node[5 n], -1 unused, weight[4 n], offset[3 n].
+/* Springs, node[2 n], and attachments (energy/spring.c), node[5 n], -1 unused, weight[4 n], offset[3 n].
  * spring_energy, tie_energy: energy[i], force[6 i + ..] or force[15 i + ..] its derivative at the corners, 0 at an unused one.
  * spring_hessian, tie_hessian: H[27 i + ..] or H[135 i + ..] = scale d2E/dx2, packed and projected. */
 typedef struct abut_tie_args {

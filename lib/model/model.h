@@ -156,7 +156,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(rod_twist,     "rod/twist",          double,  F64, nbd, 0, "rad",   MAY, ANY)  /* of bends at rest; needs rod/curvature */ \
     F(particle,      "particle/node",      int32_t, I32, np, 0, "",       OPT, ROW(nv))  /* a node without elements               */ \
     F(particle_radius, "particle/radius",  double,  F64, np, 0, "m",      OPT, ABOVE(0))  /* of the material; > 0                  */ \
-    F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT, CORNERS(nv))  /* energy/spring.h                       */ \
+    F(spring,        "spring/node",        int32_t, I32, nsp, 2, "",      OPT, CORNERS(nv))  /* energy/spring.c                       */ \
     F(spring_length, "spring/length",      double,  F64, nsp, 0, "m",     OPT, ABOVE(0))  /* at rest; > 0                          */ \
     F(spring_stiffness, "spring/stiffness", double, F64, nsp, 0, "N/m",   OPT, ABOVE(0))  /* > 0                                   */ \
     F(tet_fibre,     "tet/fibre",          double,  F64, nt, 3, "",       MAY, UNIT(5e-10))  /* unit direction at rest; needed by material/fibre */ \
@@ -362,8 +362,7 @@ ABUT_MUST_USE abut_status abut_model_check(const abut_model *m, abut_err *err);
 ABUT_MUST_USE abut_status abut_contact_check(const abut_model *m, int sides, abut_err *err);
 
 /** Views and checks a set as a frame of that model; an optional array with a count of its own is absent if it has no rows. */
-ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view,
-                                          abut_err *err);
+ABUT_MUST_USE abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abut_frame *view, abut_err *err);
 
 /** A node of the object of a collision vertex: its own, or the first that it is a sum of. */
 static inline int32_t abut_model_contact_node(const abut_model *m, int32_t vertex)

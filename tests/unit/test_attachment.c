@@ -2,8 +2,8 @@
 #include "scene_world.h"
 
 #include "base/rng.h"
-#include "energy/spring.h"
 #include "sparse/bsr.h"
+#include "term_calls.h"
 
 /* Three springs on ten nodes: carried by four nodes, by three with an offset, by none. */
 static const int32_t NODE[15] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, -1, 9, -1, -1, -1, -1 };
@@ -14,6 +14,16 @@ static abut_model springs(void)
 {
     return (abut_model){ .nv = 10, .na = 3, .attach_node = NODE, .attach_weight = WEIGHT, .tie_offset = OFFSET,
                         .attach_stiffness = STIFFNESS };
+}
+
+static double energy(const abut_model *m, const double *x)
+{
+    return term_energy(&abut_term_attachment, &(abut_term_world){ .model = m }, x);
+}
+
+static void gradient(const abut_model *m, const double *x, double scale, double *g)
+{
+    term_gradient(&abut_term_attachment, &(abut_term_world){ .model = m }, x, scale, g);
 }
 
 static void somewhere(abut_rng *rng, double x[30])
@@ -29,13 +39,13 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
     for (int round = 0; round < 5; round++) {
         double g[30] = { 0 };
         somewhere(&rng, x);
-        abut_attachment_gradient(&m, x, 2, g);
+        gradient(&m, x, 2, g);
         for (int i = 0; i < 30; i++) {
             const double at = x[i], t = 1e-4;
             x[i] = at + t;
-            const double more = abut_attachment_energy(&m, x);
+            const double more = energy(&m, x);
             x[i] = at - t;
-            CHECK_NEAR(2 * (more - abut_attachment_energy(&m, x)) / (2 * t), g[i], 1e-7);   /* quadratic: rounding alone */
+            CHECK_NEAR(2 * (more - energy(&m, x)) / (2 * t), g[i], 1e-7);   /* quadratic: rounding alone */
             x[i] = at;
         }
     }
@@ -45,7 +55,7 @@ TEST(the_gradient_is_the_derivative_of_the_energy)
 static void matrix(const abut_model *m, double scale, abut_bsr *A)
 {
     double H[3 * 135];
-    abut_attachment_hessian(m, scale, H);
+    term_hessian(&abut_term_attachment, &(abut_term_world){ .model = m }, m->X, scale, 0, 3, H);
     const abut_elements set = { .corners = 5, .n = 3, .row = m->attach_node, .val = H };
     CHECK(!abut_bsr_pattern(A, m->nv, &set, 1, NULL));
     abut_bsr_assemble(A, NULL, &set, 1);
@@ -65,9 +75,9 @@ TEST(the_hessian_is_the_derivative_of_the_gradient_and_positive_semidefinite)
         abut_bsr_multiply(&A, e, column);
         e[i] = 0;
         x[i] += 0.5;
-        abut_attachment_gradient(&m, x, 0.5, more);
+        gradient(&m, x, 0.5, more);
         x[i] -= 1;
-        abut_attachment_gradient(&m, x, 0.5, less);
+        gradient(&m, x, 0.5, less);
         x[i] += 0.5;
         for (int k = 0; k < 30; k++) CHECK_NEAR(more[k] - less[k], column[k], 1e-12 * 300);
     }
@@ -101,11 +111,11 @@ TEST(nothing_pulls_at_the_start_nor_after_a_turn_of_both)
         x[3 * i + 1] = s * X[0] + c * X[1];
         x[3 * i + 2] = X[2] - 3;
     }
-    CHECK_NEAR(abut_attachment_energy(&w.model, w.model.X), 0, 1e-25 * 1e4);
-    CHECK_NEAR(abut_attachment_energy(&w.model, x), 0, 1e-25 * 1e4);
+    CHECK_NEAR(energy(&w.model, w.model.X), 0, 1e-25 * 1e4);
+    CHECK_NEAR(energy(&w.model, x), 0, 1e-25 * 1e4);
     /* and the forces of the springs balance, in sum and in moment */
     for (int32_t i = 0; i < w.model.nv; i++) x[3 * i + (w.model.body[i] ? 0 : 2)] += 0.3 * (w.model.X[3 * i + 1] + 1);
-    abut_attachment_gradient(&w.model, x, 1, g);
+    gradient(&w.model, x, 1, g);
     double force[3] = { 0 }, moment[3] = { 0 }, size = 0;
     for (int i = 0; i < w.model.nv; i++)
         for (int k = 0; k < 3; k++) {
@@ -196,13 +206,13 @@ TEST(a_body_follows_the_obstacle_or_the_point_it_is_tied_to)
                 "  - {from: {object: c, nodes: [0]}, to: {object: p}, stiffness: 1e4 N/m}\n"
                 "  - {from: {object: c, nodes: [7]}, to: {point: [0.5, 5.7, 0.5]}, stiffness: 1e4 N/m}\n");
     CHECK(w.model.na == 9 + 2);
-    CHECK_NEAR(abut_attachment_energy(&w.model, w.model.X), 0.5 * 1e4 * 0.04, 1e-9);
+    CHECK_NEAR(energy(&w.model, w.model.X), 0.5 * 1e4 * 0.04, 1e-9);
     CHECK(!world_judged(&w, 100));
     CHECK_NEAR(mean(&w, "node/x", 1, 0), 0.2, 1e-3);
     CHECK_NEAR(mean(&w, "node/x", 2, 0), 0.4, 1e-3);
     /* c has turned until both its springs lie on its diagonal, sqrt(3), and share what that lacks to the other end */
     const double lacking = sqrt(2 + 1.2 * 1.2) - sqrt(3);
-    CHECK_NEAR(abut_attachment_energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking *
+    CHECK_NEAR(energy(&w.model, get(&w, "node/x")), 0.25 * 1e4 * lacking * lacking, 0.02 * 0.25 * 1e4 * lacking *
                lacking);
     world_close(&w);
 }

@@ -5,7 +5,7 @@
 #include "energy/rod_inline.h"
 #include "math/vec3.h"
 
-#include "check.h"
+#include "term_calls.h"
 
 #include <math.h>
 #include <string.h>
@@ -45,9 +45,27 @@ static void yarn_make(yarn *y, int rods, int n, abut_rng *rng)
 
 static double energy_at(yarn *y, const double *x)
 {
-    double e = NAN;
-    CHECK(!abut_curved_rods_energy(&y->r, x, &e, NULL));
-    return e;
+    return term_energy(&abut_term_curved_rods, &y->r, x);
+}
+
+/* A step starts at x0; frame: m1 of each segment there, NULL: unknown. */
+static void start_at(yarn *y, const double *x0, const double *frame)
+{
+    const abut_term_frame as = { 0, 1, NULL };
+    CHECK(!abut_term_curved_rods.load(&y->r, &(abut_frame){ .rod_frame = frame }, &as, NULL));
+    CHECK(!abut_term_curved_rods.begin(&y->r, &(abut_term_step){ .x0 = x0, .held = y->held }, NULL));
+}
+
+/* frame[3 nrd] = m1 of each segment at x, as a frame has it. */
+static void frame_at(yarn *y, const double *x, double *frame)
+{
+    abut_arrays out = { 0 };
+    const abut_term_frame as = { 0, 1, NULL };
+    double *to = abut_frame_put(&out, "node/x", y->m.nv, NULL);
+    if (to) memcpy(to, x, 3 * (size_t)y->m.nv * sizeof *x);
+    CHECK(to && !abut_term_curved_rods.store(&y->r, &as, &out, NULL));
+    memcpy(frame, abut_arrays_find(&out, "rod/frame")->data, 3 * (size_t)y->m.nrd * sizeof *frame);
+    abut_arrays_clear(&out);
 }
 
 /* The step starts elsewhere: frames are taken along. */
@@ -55,7 +73,7 @@ static void start_near(yarn *y, abut_rng *rng)
 {
     double x0[3 * MOST];
     for (int i = 0; i < 3 * y->m.nv; i++) x0[i] = y->x[i] + 0.01 * abut_rng_real(rng, -1, 1);
-    abut_curved_rods_start(&y->r, x0, y->held, NULL);
+    start_at(y, x0, NULL);
 }
 
 TEST(the_gradient_is_that_of_the_energy_with_twist_in_equilibrium)
@@ -68,7 +86,7 @@ TEST(the_gradient_is_that_of_the_energy_with_twist_in_equilibrium)
         yarn_make(&y, 1 + k % 3, 8, &rng);
         y.held[0] = y.held[1] = (uint8_t)(k & 1);
         start_near(&y, &rng);
-        CHECK(!abut_curved_rods_gradient(&y.r, y.x, 1, g, NULL));
+        term_gradient(&abut_term_curved_rods, &y.r, y.x, 1, g);
         for (int i = 0; i < 3 * y.m.nv; i++) size = fmax(size, fabs(g[i]));
         for (int i = 0; i < 3 * y.m.nv; i++) {
             if (y.held[i / 3]) continue;
@@ -97,7 +115,9 @@ TEST(a_folded_rod_has_no_energy_that_is_finite_and_no_gradient)
     start_near(&y, &rng);
     memcpy(y.x + 3 * 9, y.x + 3 * 7, 3 * sizeof *y.x);
     CHECK(isinf(energy_at(&y, y.x)));
-    CHECK(abut_curved_rods_gradient(&y.r, y.x, 1, g, &err) == ABUT_E_NUMERIC);
+    const abut_term_step step = { .reach = 1 };
+    const abut_at at = { .x = y.x, .z = y.x, .step = &step };
+    CHECK(abut_term_curved_rods.gradient(&y.r, &at, 1, g, NULL, &err) == ABUT_E_NUMERIC);
     CHECK(strstr(err.msg, "a curved rod has a segment without length, or one that lies on the one before"));
     abut_curved_rods_clear(&y.r);
 }
@@ -111,9 +131,9 @@ TEST(theta_makes_the_energy_least)
     const double least = energy_at(&y, y.x);
     /* frames given by hand, turned from those in equilibrium, all clamped: never less */
     double frame[3 * MOST], other[3 * MOST];
-    CHECK(!abut_curved_rods_frame(&y.r, y.x, frame, NULL));
+    frame_at(&y, y.x, frame);
     memset(y.held, 1, sizeof y.held);
-    abut_curved_rods_start(&y.r, y.x, y.held, frame);
+    start_at(&y, y.x, frame);
     CHECK_NEAR(energy_at(&y, y.x), least, 1e-12 * least);
     for (int k = 0; k < 50; k++) {
         for (int32_t s = 0; s < y.m.nrd; s++) {
@@ -123,7 +143,7 @@ TEST(theta_makes_the_energy_least)
             const double a = 0.2 * abut_rng_real(&rng, -1, 1);
             abut_v3_put(other + 3 * s, abut_v3_add(abut_v3_scale(cos(a), u), abut_v3_scale(sin(a), v)));
         }
-        abut_curved_rods_start(&y.r, y.x, y.held, other);
+        start_at(&y, y.x, other);
         CHECK(energy_at(&y, y.x) > least);
     }
     abut_curved_rods_clear(&y.r);
@@ -148,9 +168,9 @@ TEST(a_helix_at_rest_has_no_energy_wherever_it_is_moved)
     abut_curved_rods_clear(&y.r);
     CHECK(!abut_curved_rods_init(&y.r, &y.m, NULL));
     double g[3 * MOST] = { 0 }, far[3 * MOST];
-    abut_curved_rods_start(&y.r, y.x, y.held, NULL);
+    start_at(&y, y.x, NULL);
     CHECK(energy_at(&y, y.x) < 1e-24);
-    CHECK(!abut_curved_rods_gradient(&y.r, y.x, 1, g, NULL));
+    term_gradient(&abut_term_curved_rods, &y.r, y.x, 1, g);
     for (int i = 0; i < 3 * 30; i++) CHECK_NEAR(g[i], 0, 1e-11);
     /* a rotation by 1.1 about (1, 2, 3) and a shift */
     for (int i = 0; i < 30; i++) {
@@ -186,8 +206,8 @@ TEST(a_clamped_straight_rod_shares_its_twist_by_length)
     for (int32_t s = 0; s < y.m.nrd; s++)
         memcpy(frame + 3 * s, (double[]){ s < 10 ? 1 : cos(total), 0, s < 10 ? 0 : -sin(total) }, 3 * sizeof(double));
     y.held[0] = y.held[1] = y.held[10] = y.held[11] = 1;
-    abut_curved_rods_start(&y.r, y.x, y.held, frame);
-    CHECK(!abut_curved_rods_frame(&y.r, y.x, end, NULL));
+    start_at(&y, y.x, frame);
+    frame_at(&y, y.x, end);
     double angle = 0;
     for (int32_t s = 0; s < y.m.nrd; s++) {
         if (s) angle += total * 0.5 * (y.length[s - 1] + y.length[s]) / sum;
@@ -217,7 +237,7 @@ TEST(a_straight_rod_without_clamps_is_one_without_frames)
         for (int d = 0; d < 9; d++) want[3 * y.bend[3 * i] + d] += one[d];
     }
     CHECK_NEAR(energy_at(&y, y.x), plain, 1e-12 * plain);
-    CHECK(!abut_curved_rods_gradient(&y.r, y.x, 1, g, NULL));
+    term_gradient(&abut_term_curved_rods, &y.r, y.x, 1, g);
     for (int i = 0; i < 3 * y.m.nv; i++) CHECK_NEAR(g[i], want[i], 1e-9);
     abut_curved_rods_clear(&y.r);
 }
@@ -231,9 +251,9 @@ TEST(forces_balance_energy_is_that_of_the_reversed_frames_and_bits_do_not_know_t
     double g[3 * MOST] = { 0 }, again[3 * MOST] = { 0 }, force[3] = { 0 };
     start_near(&y, &rng);
     abut_threads_set(1);
-    CHECK(!abut_curved_rods_gradient(&y.r, y.x, 1, g, NULL));
+    term_gradient(&abut_term_curved_rods, &y.r, y.x, 1, g);
     abut_threads_set(7);
-    CHECK(!abut_curved_rods_gradient(&y.r, y.x, 1, again, NULL));
+    term_gradient(&abut_term_curved_rods, &y.r, y.x, 1, again);
     CHECK(!memcmp(g, again, sizeof g));
     abut_vec3 torque = { 0, 0, 0 };
     for (int i = 0; i < y.m.nv; i++) {
@@ -246,8 +266,8 @@ TEST(forces_balance_energy_is_that_of_the_reversed_frames_and_bits_do_not_know_t
     double frame[3 * MOST], moved[3 * MOST];
     for (int i = 0; i < 3 * y.m.nv; i++) moved[i] = y.x[i] + 0.02 * abut_rng_real(&rng, -1, 1);
     const double whole = energy_at(&y, moved);
-    CHECK(!abut_curved_rods_frame(&y.r, y.x, frame, NULL));
-    abut_curved_rods_start(&y.r, y.x, y.held, frame);
+    frame_at(&y, y.x, frame);
+    start_at(&y, y.x, frame);
     CHECK_NEAR(energy_at(&y, moved), whole, 1e-10 * whole);
     abut_threads_set(before);
     abut_curved_rods_clear(&y.r);
@@ -266,9 +286,9 @@ TEST(the_matrix_is_positive_semidefinite_and_that_of_the_gradient_at_rest)
     CHECK(!abut_curved_rods_init(&y.r, &y.m, NULL));
     /* every segment clamped: theta does not follow, and at rest Gauss and Newton's matrix is the second derivative */
     memset(y.held, 1, sizeof y.held);
-    abut_curved_rods_start(&y.r, y.x, y.held, NULL);
+    start_at(&y, y.x, NULL);
     double H[54 * MOST], worst = 0, size = 0;
-    abut_curved_rods_hessian(&y.r, y.x, 1, H);
+    term_hessian(&abut_term_curved_rods, &y.r, y.x, 1, 0, (size_t)y.m.nbd, H);
     for (int k = 0; k < 20; k++) {
         double p[3 * MOST], Hp[3 * MOST] = { 0 }, up[3 * MOST] = { 0 }, down[3 * MOST] = { 0 }, x[3 * MOST], pHp = 0;
         const double h = 1e-6;
@@ -283,9 +303,9 @@ TEST(the_matrix_is_positive_semidefinite_and_that_of_the_gradient_at_rest)
                     }
         for (int i = 0; i < 3 * y.m.nv; i++) pHp += p[i] * Hp[i], x[i] = y.x[i] + h * p[i];
         CHECK(pHp >= 0);
-        CHECK(!abut_curved_rods_gradient(&y.r, x, 1, up, NULL));
+        term_gradient(&abut_term_curved_rods, &y.r, x, 1, up);
         for (int i = 0; i < 3 * y.m.nv; i++) x[i] = y.x[i] - h * p[i];
-        CHECK(!abut_curved_rods_gradient(&y.r, x, 1, down, NULL));
+        term_gradient(&abut_term_curved_rods, &y.r, x, 1, down);
         for (int i = 0; i < 3 * y.m.nv; i++) {
             worst = fmax(worst, fabs((up[i] - down[i]) / (2 * h) - Hp[i]));
             size = fmax(size, fabs(Hp[i]));
@@ -308,7 +328,7 @@ TEST(twist_comes_to_equilibrium_where_the_energy_is_concave_in_it)
         y.held[3] = y.held[4] = 1;
         abut_curved_rods_clear(&y.r);
         CHECK(!abut_curved_rods_init(&y.r, &y.m, NULL));
-        abut_curved_rods_start(&y.r, y.x, y.held, NULL);
+        start_at(&y, y.x, NULL);
         for (int i = 0; i < 3 * y.m.nv; i++) y.x[i] += 0.04 * abut_rng_real(&rng, -1, 1);
         CHECK(isfinite(energy_at(&y, y.x)));
         most = y.r.iterations > most ? y.r.iterations : most;

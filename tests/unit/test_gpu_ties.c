@@ -1,13 +1,13 @@
 /* Rods, springs, attachments and damping on a machine against lib/energy. */
 #include "base/par.h"
 #include "base/rng.h"
-#include "energy/spring.h"
 #include "energy/codim.h"
 #include "energy/term.h"
 #include "gpu/elements.h"
 #include "machine_open.h"
 #include "sparse/packed_inline.h"
 #include "sparse/bsr.h"
+#include "term_calls.h"
 #include "tied_scene.h"
 
 static abut_err err;
@@ -21,7 +21,7 @@ typedef struct tied {
     abut_gpu_ties ties;
     abut_gpu_damping damping;
     const abut_codim *of;
-    const abut_damping *d;
+    abut_damping *d;
     size_t n;                   /* 3 nv */
     double *x, *from, *g, *want;
     abut_buffer dx, dfrom, dg, mass, out;
@@ -152,27 +152,27 @@ TEST(springs_and_attachments_are_those_of_the_processor)
     double E[ABUT_GPU_TIES], got[ABUT_GPU_TIES];
     tied_open(&t);
     const abut_model *m = t.of->model;
-    abut_springs s;
-    CHECK(m->nsp == 3 && m->na > 3 && !abut_springs_init(&s, m, &err));
-    CHECK(!abut_spring_energy(&s, t.x, &E[ABUT_GPU_SPRINGS], &t.scratch, &err));
-    E[ABUT_GPU_ATTACHMENTS] = abut_attachment_energy(m, t.x);
+    const abut_terms *terms = &t.w.st.solver.prob.terms;
+    const void *s = abut_terms_find(terms, "spring"), *a = abut_terms_find(terms, "attachment");
+    CHECK(m->nsp == 3 && m->na > 3 && s && a);
+    E[ABUT_GPU_SPRINGS] = term_energy(&abut_term_spring, s, t.x);
+    E[ABUT_GPU_ATTACHMENTS] = term_energy(&abut_term_attachment, a, t.x);
     CHECK(!abut_gpu_ties_energy(&t.ties, t.dx.at, t.out.at, &err) && !t.q.on->get(&t.q, got, t.out.at, sizeof got, &err));
     for (int k = 0; k < ABUT_GPU_TIES; k++) CHECK_NEAR(got[k], E[k], 1e-14 * E[k]);
     for (int again = 0; again < 2; again++) {
         clear_gradients(&t);
-        abut_spring_gradient(&s, t.x, 0.3, t.want);
-        abut_attachment_gradient(m, t.x, 0.3, t.want);
+        term_gradient(&abut_term_spring, s, t.x, 0.3, t.want);
+        term_gradient(&abut_term_attachment, a, t.x, 0.3, t.want);
         CHECK(!abut_gpu_ties_gradient(&t.ties, again ? t.dx.at : NULL, 0.3, t.dg.at, &err));
         compare_gradients(&t);
     }
     double *H = malloc(abut_packed_size(5) * (size_t)m->na * sizeof *H), *K = malloc(abut_packed_size(2) * 3 * sizeof *K);
-    abut_attachment_hessian(m, 0.3, H);
-    abut_spring_hessian(&s, t.x, 0.3, 1, K);
+    term_hessian(&abut_term_attachment, a, t.x, 0.3, 0, (size_t)m->na, H);
+    term_hessian(&abut_term_spring, s, t.x, 0.3, 0, 3, K);
     CHECK(!abut_gpu_ties_hessian(&t.ties, t.dx.at, 0.3, &err));
     compare_matrices(&t, t.ties.set[ABUT_GPU_SPRINGS].H.at, K, 3, abut_packed_size(2), 0);
     compare_matrices(&t, t.ties.set[ABUT_GPU_ATTACHMENTS].H.at, H, (size_t)m->na, abut_packed_size(5), 0);
     free(H), free(K);
-    abut_springs_clear(&s);
     tied_close(&t);
 }
 
@@ -184,24 +184,25 @@ TEST(damping_is_that_of_the_processor)
     tied_open(&t);
     const abut_objective *p = &t.w.st.solver.prob;
     const abut_elastic *e = abut_elastic_of(&p->terms);
-    abut_damping_freeze(abut_damping_of(&p->terms), e, t.of, t.from);
+    CHECK(!abut_term_damping.begin(t.d, &(abut_term_step){ .x0 = t.from }, NULL));
     CHECK(!abut_gpu_damping_freeze(&t.damping, t.dfrom.at, t.dfrom.at, weight, &err));
-    for (int k = 0; k < 2; k++)
-        CHECK(!abut_damping_energy(t.d, e, t.of, 1 << k, t.x, t.from, weight, &E[k], &t.scratch, &err));
+    for (int k = 0; k < 2; k++) E[k] = damping_energy(t.d, k, t.x, t.from, weight);
     CHECK(!abut_gpu_damping_energy(&t.damping, t.dx.at, t.out.at, &err) && !t.q.on->get(&t.q, got, t.out.at, sizeof got, &err));
     CHECK(got[ABUT_GPU_DAMP_MASS] > 0 && E[0] > 0 && E[1] > 0);
     CHECK_NEAR(got[ABUT_GPU_DAMP_MASS] + got[ABUT_GPU_DAMP_TETS], E[0], 1e-12 * E[0]);
     CHECK_NEAR(got[ABUT_GPU_DAMP_CODIM], E[1], 1e-12 * E[1]);
     clear_gradients(&t);
-    CHECK(!abut_damping_gradient(t.d, e, t.of, ABUT_DAMPING_ALL, t.x, t.from, weight, t.want, &t.scratch, &err));
+    damping_gradient(t.d, t.x, t.from, weight, t.want);
     CHECK(!abut_gpu_damping_gradient(&t.damping, t.dx.at, t.dg.at, &err));
     compare_gradients(&t);
     const size_t size = abut_packed_size(4), n = t.of->n > (size_t)e->n ? t.of->n : (size_t)e->n;
     double *H = calloc(size * n, sizeof *H);
-    abut_damping_tet_hessian(t.d, 0, (size_t)e->n, weight, H);
+    const abut_term_step step = { .x_damp = t.from, .damping = weight };
+    const abut_at at = { .x = t.x, .z = t.x, .step = &step };
+    abut_term_damping.hessian(t.d, &at, 1, 0, (size_t)e->n, H);
     compare_matrices(&t, t.damping.K.at, H, (size_t)e->n, size, 1e-11);
     memset(H, 0, size * n * sizeof *H);
-    abut_damping_codim_hessian(t.d, t.of, weight, H);
+    abut_term_codim_damping.hessian(t.d, &at, 1, 0, t.of->n, H);
     compare_matrices(&t, t.damping.codim_K.at, H, t.of->n, size, 1e-11);
     free(H);
     tied_close(&t);

@@ -7,6 +7,7 @@
 #include "sparse/bsr.h"
 #include "math/spd.h"
 #include "sparse/packed_lanes.h"
+#include "term_calls.h"
 
 #define PI 3.14159265358979323846
 
@@ -80,8 +81,8 @@ TEST(the_potential_of_a_closed_shell_is_minus_pressure_times_volume_wherever_it_
     CHECK(air->presses && !air->open && !air->drags && !air->facing && !w.st.air);
     for (int k = 0; k < 3; k++) {
         for (int32_t i = 0; i < 3 * w.model.nv; i++) x[i] = w.model.X[i] * (1 + 0.1 * k) + 100 * k;
-        abut_air_start(air, x);
-        CHECK_NEAR(abut_air_energy(air, x), -7 * volume(&w, w.model.X) * pow(1 + 0.1 * k, 3), 1e-11 * 30);
+        CHECK(!abut_term_pressure.begin(air, &(abut_term_step){ .x0 = x }, NULL));
+        CHECK_NEAR(term_energy(&abut_term_pressure, air, x), -7 * volume(&w, w.model.X) * pow(1 + 0.1 * k, 3), 1e-11 * 30);
     }
     CHECK_NEAR(volume(&w, w.model.X), 4 * PI / 3, 0.06 * 4 * PI / 3);
     free(x);
@@ -108,8 +109,8 @@ TEST(pressure_forces_are_the_derivative_and_a_third_of_the_area_each)
     s->pressure = -3;
     slender_open(&w, s);
     abut_air *air = abut_air_of(&w.st.solver.prob.terms);
-    abut_air_start(air, x);
-    abut_air_gradient(air, x, 0.5, g);
+    CHECK(!abut_term_pressure.begin(air, &(abut_term_step){ .x0 = x }, NULL));
+    term_gradient(&abut_term_pressure, air, x, 0.5, g);
     for (int32_t i = 0; i < w.model.nsh; i++) {
         const int32_t *v = w.model.shell + 3 * i;
         const abut_vec3 a = abut_v3_get(x + 3 * v[0]), e = abut_v3_sub(abut_v3_get(x + 3 * v[1]), a),
@@ -121,9 +122,9 @@ TEST(pressure_forces_are_the_derivative_and_a_third_of_the_area_each)
         const double at = x[i], t = 1e-5;
         CHECK_NEAR(g[i], by_area[i], 1e-14 * 3);
         x[i] = at + t;
-        const double more = abut_air_energy(air, x);
+        const double more = term_energy(&abut_term_pressure, air, x);
         x[i] = at - t;
-        CHECK_NEAR(0.5 * (more - abut_air_energy(air, x)) / (2 * t), g[i], 1e-9);
+        CHECK_NEAR(0.5 * (more - term_energy(&abut_term_pressure, air, x)) / (2 * t), g[i], 1e-9);
         x[i] = at;
         sum[i % 3] += g[i];
         const int p = i - i % 3;
@@ -150,16 +151,16 @@ TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
     s->pressure = 3;
     slender_open(&w, s);
     abut_air *air = abut_air_of(&w.st.solver.prob.terms);
-    abut_air_start(air, x);
+    CHECK(!abut_term_pressure.begin(air, &(abut_term_step){ .x0 = x }, NULL));
     const size_t n = (size_t)w.model.nsh;
     double *H = calloc(n * ABUT_PACKED, sizeof *H);
     const abut_elements set = { .corners = 4, .n = n, .row = abut_codim_of(&w.st.solver.prob.terms)->node, .val = H };
     abut_bsr A = { 0 }, B = { 0 };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL) && !abut_bsr_pattern(&B, w.model.nv, &set, 1, NULL));
-    abut_air_hessian(air, x, 0.5, H);
+    term_hessian(&abut_term_pressure, air, x, 0.5, 0, n, H);
     abut_bsr_assemble(&A, NULL, &set, 1);
     memset(H, 0, n * ABUT_PACKED * sizeof *H);
-    abut_air_hessian(air, x, -0.5, H);
+    term_hessian(&abut_term_pressure, air, x, -0.5, 0, n, H);
     abut_bsr_assemble(&B, NULL, &set, 1);
     int less = 0;
     for (int k = 0; k < 400; k++) {
@@ -168,9 +169,9 @@ TEST(the_pressure_hessian_is_semidefinite_and_not_less_than_the_true_one)
         abut_bsr_multiply(&A, d, column);
         abut_bsr_multiply(&B, d, negative);
         for (int i = 0; i < N; i++) y[i] = x[i] + 0.5 * d[i];
-        abut_air_gradient(air, y, 0.5, more);
+        term_gradient(&abut_term_pressure, air, y, 0.5, more);
         for (int i = 0; i < N; i++) y[i] = x[i] - 0.5 * d[i];
-        abut_air_gradient(air, y, 0.5, fewer);      /* quadratic: differences are exact */
+        term_gradient(&abut_term_pressure, air, y, 0.5, fewer);      /* quadratic: differences are exact */
         for (int i = 0; i < N; i++) {
             curvature += d[i] * column[i];
             minus += d[i] * negative[i];
@@ -203,23 +204,23 @@ TEST(without_projection_the_pressure_hessian_of_a_closed_shell_is_the_derivative
     s->pressure = 3;
     slender_open(&w, s);
     abut_air *air = abut_air_of(&w.st.solver.prob.terms);
-    abut_air_start(air, x);
+    CHECK(!abut_term_pressure.begin(air, &(abut_term_step){ .x0 = x }, NULL));
     const size_t n = (size_t)w.model.nsh;
     double *H = calloc(n * ABUT_PACKED, sizeof *H);
     const abut_elements set = { .corners = 4, .n = n, .row = abut_codim_of(&w.st.solver.prob.terms)->node, .val = H };
     abut_bsr A = { 0 };
     CHECK(!abut_bsr_pattern(&A, w.model.nv, &set, 1, NULL));
-    abut_air_hessian_as_is(air, x, 0.25, H);
-    abut_air_hessian_as_is(air, x, 0.25, H);    /* it adds */
+    term_hessian(&abut_term_pressure, air, x, 0.25, 1, n, H);
+    term_hessian(&abut_term_pressure, air, x, 0.25, 1, n, H);    /* it adds */
     abut_bsr_assemble(&A, NULL, &set, 1);
     for (int k = 0; k < 5; k++) {
         double more[N] = { 0 }, fewer[N] = { 0 };
         for (int i = 0; i < N; i++) d[i] = abut_rng_real(&r, -1, 1);
         abut_bsr_multiply(&A, d, column);
         for (int i = 0; i < N; i++) y[i] = x[i] + 0.5 * d[i];
-        abut_air_gradient(air, y, 0.5, more);
+        term_gradient(&abut_term_pressure, air, y, 0.5, more);
         for (int i = 0; i < N; i++) y[i] = x[i] - 0.5 * d[i];
-        abut_air_gradient(air, y, 0.5, fewer);      /* quadratic: differences are exact */
+        term_gradient(&abut_term_pressure, air, y, 0.5, fewer);      /* quadratic: differences are exact */
         for (int i = 0; i < N; i++) CHECK_NEAR(column[i], more[i] - fewer[i], 1e-12);
     }
     abut_bsr_clear(&A);
@@ -301,6 +302,21 @@ TEST(an_open_shell_starts_with_a_third_of_pressure_times_area_at_every_corner)
 
 /* ---- drag ---- */
 
+/* The drag term at x in a step that starts at c and takes tau. */
+static double drag_energy(abut_air *air, const double *x, const double *c, double tau)
+{
+    const abut_term_step step = { .x_damp = c, .damp_time = tau, .inertia = 1 };
+    double e = NAN;
+    CHECK(!abut_term_drag.energy(air, &(abut_at){ .x = x, .z = x, .step = &step }, 1, &e, NULL, NULL));
+    return e;
+}
+
+static void drag_hessian(abut_air *air, const double *x, const double *c, double tau, double scale, size_t n, double *H)
+{
+    const abut_term_step step = { .x_damp = c, .damp_time = tau, .inertia = 1 };
+    abut_term_drag.hessian(air, &(abut_at){ .x = x, .z = x, .step = &step }, scale, 0, n, H);
+}
+
 /* The closed icosphere in the wind, every triangle at another velocity, at a time tau of 0.3 s. */
 TEST(drag_is_the_derivative_of_a_convex_potential)
 {
@@ -319,7 +335,7 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
     const abut_model *m = &w.model;
     abut_rng r = { 6 };
     for (int i = 0; i < N; i++) x[i] = c[i] + tau * abut_rng_real(&r, -1, 1);
-    abut_air_start(air, c);
+    CHECK(!abut_term_pressure.begin(air, &(abut_term_step){ .x0 = c }, NULL));
     abut_air_drag_gradient(air, x, c, tau, 0.5, g);
     for (int32_t t = 0; t < m->nsh; t++) {      /* c A |w.n| (w.n) n, with A n of where the step starts */
         const int32_t *v = m->shell + 3 * t;
@@ -337,16 +353,16 @@ TEST(drag_is_the_derivative_of_a_convex_potential)
         const double at = x[i], h = 1e-5;
         CHECK_NEAR(g[i], by_area[i], 1e-14);
         x[i] = at + h;
-        const double more = abut_air_drag_energy(air, x, c, tau);
+        const double more = drag_energy(air, x, c, tau);
         x[i] = at - h;
-        CHECK_NEAR(0.5 * (more - abut_air_drag_energy(air, x, c, tau)) / (2 * h), g[i], 1e-9);
+        CHECK_NEAR(0.5 * (more - drag_energy(air, x, c, tau)) / (2 * h), g[i], 1e-9);
         x[i] = at;
     }
     double *H = calloc((size_t)m->nsh * ABUT_PACKED, sizeof *H);
     const int32_t *node = abut_codim_of(&w.st.solver.prob.terms)->node;
     const abut_elements set = { .corners = 4, .n = (size_t)m->nsh, .row = node, .val = H };
     abut_bsr A = { 0 };
-    abut_air_drag_hessian(air, x, c, tau, 0.5, H);
+    drag_hessian(air, x, c, tau, 0.5, (size_t)m->nsh, H);
     CHECK(!abut_bsr_pattern(&A, m->nv, &set, 1, NULL));
     abut_bsr_assemble(&A, NULL, &set, 1);
     for (int k = 0; k < 50; k++) {

@@ -1,11 +1,10 @@
 /* Springs: derivatives, bounds and sums of the energy. */
 #include "base/rng.h"
 #include "base/par.h"
-#include "energy/spring.h"
 #include "sparse/bsr.h"
 #include "math/spd.h"
 
-#include "check.h"
+#include "term_calls.h"
 
 #include <stdlib.h>
 
@@ -20,19 +19,12 @@ static void somewhere(abut_rng *r, double x[3 * NODES])
     for (int i = 0; i < 3 * NODES; i++) x[i] = abut_rng_real(r, -1, 1);
 }
 
-static double energy(const abut_springs *s, const double *x)
-{
-    abut_arena scratch = { 0 };
-    double e = NAN;
-    CHECK(!abut_spring_energy(s, x, &e, &scratch, NULL));
-    abut_arena_clear(&scratch);
-    return e;
-}
+static double energy(const void *s, const double *x) { return term_energy(&abut_term_spring, s, x); }
 
-static void gradient(const abut_springs *s, const double *x, double scale, double *g)
+static void gradient(const void *s, int nodes, const double *x, double scale, double *g)
 {
-    memset(g, 0, 3 * (size_t)s->model->nv * sizeof *g);
-    abut_spring_gradient(s, x, scale, g);
+    memset(g, 0, 3 * (size_t)nodes * sizeof *g);
+    term_gradient(&abut_term_spring, s, x, scale, g);
 }
 
 /* dense 3 nv x 3 nv matrix of element blocks */
@@ -51,36 +43,34 @@ static void dense(const double *H, double *A)
 
 TEST(gradient_is_the_derivative_of_the_energy)
 {
-    abut_springs s;
     abut_rng r = { 5 };
     double x[3 * NODES], g[3 * NODES];
-    CHECK(!abut_springs_init(&s, &NET, NULL));
+    void *s = term_make(&abut_term_spring, &NET);
     for (int round = 0; round < 20; round++) {
         somewhere(&r, x);
-        gradient(&s, x, 2, g);
+        gradient(s, NODES, x, 2, g);
         for (int i = 0; i < 3 * NODES; i++) {
             const double at = x[i], h = 1e-6;
             x[i] = at + h;
-            const double up = energy(&s, x);
+            const double up = energy(s, x);
             x[i] = at - h;
-            CHECK_NEAR((up - energy(&s, x)) / h, g[i], 1e-6);
+            CHECK_NEAR((up - energy(s, x)) / h, g[i], 1e-6);
             x[i] = at;
         }
     }
-    abut_springs_clear(&s);
+    abut_term_spring.free(s);
 }
 
 TEST(energy_is_the_smallest_distance_to_a_vector_of_the_rest_length)
 {
-    abut_springs s;
     abut_rng r = { 6 };
     double x[3 * NODES];
     const abut_model one = { .nv = 2, .nsp = 1, .spring = ENDS, .spring_length = LENGTH, .spring_stiffness = STIFFNESS };
-    CHECK(!abut_springs_init(&s, &one, NULL));
+    void *s = term_make(&abut_term_spring, &one);
     for (int round = 0; round < 20; round++) {
         double best = INFINITY;
         somewhere(&r, x);
-        const double e = energy(&s, x);
+        const double e = energy(s, x);
         for (int k = 0; k < 4000; k++) {
             double p[3], n2 = 0, d2 = 0;
             for (int d = 0; d < 3; d++) p[d] = abut_rng_real(&r, -1, 1), n2 += p[d] * p[d];
@@ -91,17 +81,16 @@ TEST(energy_is_the_smallest_distance_to_a_vector_of_the_rest_length)
         CHECK(best >= e - 1e-12);
         CHECK(best <= e + 0.02);
     }
-    abut_springs_clear(&s);
+    abut_term_spring.free(s);
 }
 
 /* where all springs are longer than at rest the projection has nothing to do */
 TEST(hessian_is_the_derivative_of_the_gradient_of_stretched_springs)
 {
-    abut_springs s;
     abut_rng r = { 7 };
     double x[3 * NODES], up[3 * NODES], down[3 * NODES], H[SPRINGS * 27], A[9 * NODES * NODES];
     const int n = 3 * NODES;
-    CHECK(!abut_springs_init(&s, &NET, NULL));
+    void *s = term_make(&abut_term_spring, &NET);
     for (int round = 0; round < 5; round++) {
         do {
             somewhere(&r, x);
@@ -114,32 +103,31 @@ TEST(hessian_is_the_derivative_of_the_gradient_of_stretched_springs)
             }
             if (shortest > 3.1) break;
         } while (1);
-        abut_spring_hessian(&s, x, 3, 1, H);
+        term_hessian(&abut_term_spring, s, x, 3, 0, SPRINGS, H);
         dense(H, A);
         for (int i = 0; i < n; i++) {
             const double at = x[i], h = 1e-5;
             x[i] = at + h;
-            gradient(&s, x, 3, up);
+            gradient(s, NODES, x, 3, up);
             x[i] = at - h;
-            gradient(&s, x, 3, down);
+            gradient(s, NODES, x, 3, down);
             x[i] = at;
             for (int j = 0; j < n; j++) CHECK_NEAR((up[j] - down[j]) / (2 * h), A[n * j + i], 1e-7);
         }
     }
-    abut_springs_clear(&s);
+    abut_term_spring.free(s);
 }
 
 TEST(hessian_lies_between_zero_and_the_constant_matrix)
 {
-    abut_springs s;
     abut_rng r = { 8 };
     double x[3 * NODES], H[SPRINGS * 27], A[9 * NODES * NODES], w[3 * NODES], Q[9 * NODES * NODES];
     const int n = 3 * NODES;
-    CHECK(!abut_springs_init(&s, &NET, NULL));
+    void *s = term_make(&abut_term_spring, &NET);
     for (int round = 0; round < 50; round++) {
         somewhere(&r, x);
         if (round == 0) memcpy(x, x + 3, 3 * sizeof *x);   /* the first spring has no length at all */
-        abut_spring_hessian(&s, x, 1, 1, H);
+        term_hessian(&abut_term_spring, s, x, 1, 0, SPRINGS, H);
         dense(H, A);
         for (int i = 0; i < n * n; i++) CHECK(isfinite(A[i]));
         abut_sym_eigen(n, A, w, Q);
@@ -154,7 +142,7 @@ TEST(hessian_lies_between_zero_and_the_constant_matrix)
         abut_sym_eigen(n, A, w, Q);
         for (int i = 0; i < n; i++) CHECK(w[i] >= -1e-12);
     }
-    abut_springs_clear(&s);
+    abut_term_spring.free(s);
 }
 
 TEST(forces_and_moments_of_a_large_net_balance_and_no_thread_count_changes_a_bit)
@@ -172,9 +160,8 @@ TEST(forces_and_moments_of_a_large_net_balance_and_no_thread_count_changes_a_bit
     double *x = num + 2 * M, force[3] = { 0 }, moment[3] = { 0 };
     for (int i = 0; i < 3 * N; i++) x[i] = abut_rng_real(&r, -1, 1);
     const abut_model m = { .nv = N, .nsp = M, .spring = ends, .spring_length = num, .spring_stiffness = num + M };
-    abut_springs s;
-    CHECK(!abut_springs_init(&s, &m, NULL));
-    gradient(&s, x, 1, g);
+    void *s = term_make(&abut_term_spring, &m);
+    gradient(s, N, x, 1, g);
     for (int i = 0; i < N; i++)
         for (int d = 0; d < 3; d++) {
             force[d] += g[3 * i + d];
@@ -182,14 +169,14 @@ TEST(forces_and_moments_of_a_large_net_balance_and_no_thread_count_changes_a_bit
         }
     for (int d = 0; d < 3; d++) CHECK_NEAR(force[d], 0, 1e-9);
     for (int d = 0; d < 3; d++) CHECK_NEAR(moment[d], 0, 1e-9);
-    const double e = energy(&s, x);
+    const double e = energy(s, x);
     for (int threads = 1; threads <= 3; threads++) {
         abut_threads_set(threads);
-        gradient(&s, x, 1, again);
+        gradient(s, N, x, 1, again);
         CHECK(!memcmp(g, again, 3 * N * sizeof *g));
-        CHECK(energy(&s, x) == e);
+        CHECK(energy(s, x) == e);
     }
-    abut_springs_clear(&s);
+    abut_term_spring.free(s);
     free(ends);
     free(num);
     free(g);

@@ -1,7 +1,6 @@
 #include "solve/local_global/admm.h"
 
 #include "energy/codim.h"
-#include "energy/spring.h"
 #include "math/mat3.h"
 #include "math/spd.h"
 #include "math/svd3.h"
@@ -488,7 +487,11 @@ abut_status abut_admm_step(abut_admm *a, const abut_objective *p, const double *
     abut_status rc = step_tets(a, p, x, r, scratch, err);
     if (!rc) step_springs(a, p, x, r);
     if (!rc) rc = step_thin(a, p, x, r, scratch, err);
-    if (!rc) abut_attachment_gradient(m, x, p->w.psi, r);
+    const int ties = abut_terms_number(&p->terms, "attachment");
+    if (!rc && ties >= 0) {
+        const abut_term *t = &p->terms.term[ties];
+        rc = t->ops->gradient(t->self, &(abut_at){ .z = x }, p->w.psi, r, scratch, err);
+    }
     for (int32_t i = 0; i < 3 * m->nv && !rc; i++)
         if (p->row[i / 3] < 0) r[i] = 0;
     abut_arena_release(scratch, mark);

@@ -2,6 +2,7 @@
  * A v = f, and of (A + W) v = f + W (p + lambda) in every iteration of ADMM. */
 #include "solve/nodal/nodal.h"
 
+#include "base/order.h"
 #include "energy/codim.h"
 #include "energy/curved_rod.h"
 #include "energy/elastic.h"
@@ -37,24 +38,14 @@ static abut_status reserve(abut_components *c, int32_t rows, int32_t nodes, abut
     return abut_fail(err, ABUT_E_NOMEM, "components of %d rows", rows);
 }
 
-/* Returns the first row known to be connected with row i. */
-static int32_t root(int32_t *of, int32_t i)
-{
-    while (of[i] != i) i = of[i] = of[of[i]];
-    return i;
-}
-
 abut_status abut_components_find(abut_components *c, const abut_bsr *A, int32_t nodes, abut_err *err)
 {
     const abut_status rc = reserve(c, A->n, nodes, err);
     if (rc) return rc;
     for (int32_t i = 0; i < A->n; i++) c->of[i] = i;
     for (int32_t j = 0; j < A->n; j++)
-        for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) {
-            const int32_t a = root(c->of, j), b = root(c->of, A->row[k]);
-            c->of[a > b ? a : b] = a > b ? b : a;
-        }
-    for (int32_t i = 0; i < A->n; i++) c->of[i] = root(c->of, i);
+        for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) abut_set_join(c->of, j, A->row[k]);
+    for (int32_t i = 0; i < A->n; i++) c->of[i] = abut_set_root(c->of, i);
     for (int32_t i = 0; i < A->n; i++) c->mass[i] = 0;
     for (int32_t j = 0; j < A->n; j++)
         for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) {
@@ -177,10 +168,10 @@ abut_status abut_split_matrix(abut_split *s, const abut_objective *p, const doub
 /* r += the forces of curved rods at x, with their twist in equilibrium there; 0 at held nodes. */
 static abut_status add_rods(abut_split *s, const abut_objective *p, const double *x, abut_err *err)
 {
-    abut_curved_rods *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
+    void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (!rods) return ABUT_OK;
-    rods->part = 1;
-    const abut_status rc = abut_curved_rods_gradient(rods, x, p->w.psi, s->r, err);
+    const abut_at at = { .x = x, .z = x, .step = &p->step };
+    const abut_status rc = abut_term_curved_rods.gradient(rods, &at, p->w.psi, s->r, NULL, err);
     for (int32_t i = 0; i < 3 * p->model->nv && !rc; i++)
         if (p->row[i / 3] < 0) s->r[i] = 0;
     return rc;
