@@ -34,8 +34,8 @@ static inline __attribute__((always_inline)) void pair_bound(abut_stencil s, con
 
 /* Bounds candidates [lo, hi) of a list; the first is candidate `index` of all lists.  Four at a time: a slab clears most of them.
  * The kind is a literal at every call. */
-static inline __attribute__((always_inline)) void bound_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
-                                                                abut_stencil s, size_t lo, size_t hi, size_t index,
+static inline __attribute__((always_inline)) void bound_of_kind(abut_stencil s, const abut_collmesh *cm,
+                                                                const abut_pair_list *list, size_t lo, size_t hi, size_t index,
                                                                 const abut_sweep *m, struct block_bound *out)
 {
     abut_candidate_four four;
@@ -58,12 +58,7 @@ static void block_bound(const abut_collmesh *cm, const abut_candidates *cand, ab
         const size_t lo = r.lo > before ? r.lo - before : 0, hi = r.hi < before + list->n ? r.hi : before + list->n;
         if (hi > before + lo) {
             const size_t end = hi - before, index = before + lo;
-            switch (abut_candidates_kind(l)) {
-            case ABUT_PT: bound_of_kind(cm, list, ABUT_PT, lo, end, index, m, out); break;
-            case ABUT_EE: bound_of_kind(cm, list, ABUT_EE, lo, end, index, m, out); break;
-            case ABUT_PE: bound_of_kind(cm, list, ABUT_PE, lo, end, index, m, out); break;
-            case ABUT_PP: bound_of_kind(cm, list, ABUT_PP, lo, end, index, m, out); break;
-            }
+            ABUT_OF_KIND(abut_candidates_kind(l), bound_of_kind, cm, list, lo, end, index, m, out);
         }
         before += list->n;
     }
@@ -360,8 +355,8 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
 /* ---- all impacts along a motion ---- */
 
 /* Times of impact in a list, 1: not before `until`; the kind is a literal at every call. */
-static inline __attribute__((always_inline)) void times_of_kind(const abut_collmesh *cm, const abut_pair_list *list,
-                                                                abut_stencil s, abut_range r, const abut_sweep *m, double until,
+static inline __attribute__((always_inline)) void times_of_kind(abut_stencil s, const abut_collmesh *cm,
+                                                                const abut_pair_list *list, abut_range r, const abut_sweep *m, double until,
                                                                 double *toi)
 {
     const int n = abut_stencil_size(s);
@@ -388,12 +383,7 @@ static void times_of_list(const abut_collmesh *cm, const abut_candidates *cand, 
     #pragma omp parallel for schedule(dynamic, 1) if (blocks > 2)
     for (size_t b = 0; b < blocks; b++) {
         const abut_range r = abut_block(list->n, b);
-        switch (abut_candidates_kind(l)) {
-        case ABUT_PT: times_of_kind(cm, list, ABUT_PT, r, m, until, toi); break;
-        case ABUT_EE: times_of_kind(cm, list, ABUT_EE, r, m, until, toi); break;
-        case ABUT_PE: times_of_kind(cm, list, ABUT_PE, r, m, until, toi); break;
-        case ABUT_PP: times_of_kind(cm, list, ABUT_PP, r, m, until, toi); break;
-        }
+        ABUT_OF_KIND(abut_candidates_kind(l), times_of_kind, cm, list, r, m, until, toi);
     }
 }
 

@@ -109,8 +109,7 @@ ABUT_FN void abut_mollified_dense(const double *x, double eps_x, double b, doubl
     const double e = abut_mollify_fn(abut_cross2_fn(x, gc, Hc), eps_x, &de, &dde);
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < 12; j++)
-            HD[12 * i + j] = e * (ddb * (gD[i] * gD[j]) + db * HD[12 * i + j]) +
-                             db * de * (gc[i] * gD[j] + gD[i] * gc[j]) +
+            HD[12 * i + j] = e * (ddb * (gD[i] * gD[j]) + db * HD[12 * i + j]) + db * de * (gc[i] * gD[j] + gD[i] * gc[j]) +
                              b * (dde * (gc[i] * gc[j]) + de * Hc[12 * i + j]);
 }
 
@@ -126,7 +125,7 @@ ABUT_FN void abut_pair_mollified_hess_fn(abut_barrier_law law, const double *x, 
 /* ---- gradient ---- */
 
 /* The kind is a literal. */
-ABUT_FN_LITERAL void barrier_plain_grad(abut_barrier_law law, abut_stencil kind, double *x, double *g)
+ABUT_FN_LITERAL void barrier_plain_grad(abut_stencil kind, abut_barrier_law law, double *x, double *g)
 {
     double w[4], r[3], d2, db, ddb;
     abut_dist2_one(kind, (double (*)[3])x, w, r, &d2);
@@ -145,19 +144,15 @@ ABUT_FN void abut_pair_barrier_grad_fn(abut_barrier_law law, abut_stencil kind, 
         for (int i = 0; i < 12; i++) g[i] = e * db * g[i] + b * de * gc[i];
         return;
     }
-    switch (kind) {
-    case ABUT_PP: barrier_plain_grad(law, ABUT_PP, x, g); break;
-    case ABUT_PE: barrier_plain_grad(law, ABUT_PE, x, g); break;
-    case ABUT_PT: barrier_plain_grad(law, ABUT_PT, x, g); break;
-    default: barrier_plain_grad(law, ABUT_EE, x, g);
-    }
+    ABUT_OF_KIND(kind, barrier_plain_grad, law, x, g);
 }
 
 /* ---- Hessian ---- */
 
-/* q: dimension of c x n, m: of w x t; literals, as the kind. */
-ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, int q, int m, abut_barrier_law law, double *x, double scale, double *H)
+/* The kind is a literal; q: dimension of c x n, m: of w x t. */
+ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, abut_barrier_law law, double *x, double scale, double *H)
 {
+    const int q = kind == ABUT_PP ? 1 : kind == ABUT_PE ? 2 : 3, m = q - 1;
     abut_contact_frame_one f;
     double S[25], db, ddb;
     abut_contact_frame_of_one(kind, q, m, (double (*)[3])x, &f);
@@ -175,12 +170,7 @@ ABUT_FN_LITERAL void barrier_plain_hess(abut_stencil kind, int q, int m, abut_ba
 /** abut_pair_barrier_hess of one: H[90]. */
 ABUT_FN void abut_pair_barrier_hess_fn(abut_barrier_law law, abut_stencil kind, double *x, double scale, double *H)
 {
-    switch (kind) {
-    case ABUT_PP: barrier_plain_hess(ABUT_PP, 1, 0, law, x, scale, H); break;
-    case ABUT_PE: barrier_plain_hess(ABUT_PE, 2, 1, law, x, scale, H); break;
-    case ABUT_PT: barrier_plain_hess(ABUT_PT, 3, 2, law, x, scale, H); break;
-    default: barrier_plain_hess(ABUT_EE, 3, 2, law, x, scale, H);
-    }
+    ABUT_OF_KIND(kind, barrier_plain_hess, law, x, scale, H);
 }
 
 /* ---- Hessian by Gauss and Newton (energy/barrier.h) ---- */
@@ -287,12 +277,7 @@ ABUT_FN_LITERAL void barrier_plain_gn(abut_stencil kind, abut_barrier_law law, d
 ABUT_FN void abut_pair_gn_fn(abut_barrier_law law, double least, int squared, abut_stencil kind, double *x, double scale,
                              double *H)
 {
-    switch (kind) {
-    case ABUT_PP: barrier_plain_gn(ABUT_PP, law, least, squared, x, scale, H); break;
-    case ABUT_PE: barrier_plain_gn(ABUT_PE, law, least, squared, x, scale, H); break;
-    case ABUT_PT: barrier_plain_gn(ABUT_PT, law, least, squared, x, scale, H); break;
-    default: barrier_plain_gn(ABUT_EE, law, least, squared, x, scale, H);
-    }
+    ABUT_OF_KIND(kind, barrier_plain_gn, law, least, squared, x, scale, H);
 }
 
 /** A mollified edge pair: H[90] of rank 2, projected in space. */

@@ -1,5 +1,6 @@
 #include "energy/barrier_pair.h"
 
+#include "base/order.h"
 #include "energy/barrier_inline.h"
 #include "energy/contact_laws.h"
 #include "geom/dist_lanes.h"
@@ -55,12 +56,6 @@ double abut_kappa_min(double length, abut_barrier_law law, double mean_mass)
     return 1e11 * mean_mass / (4 * (xi * xi + D) * ddb);
 }
 
-static int by_size(const void *p, const void *q)
-{
-    const double a = *(const double *)p, b = *(const double *)q;
-    return (a > b) - (a < b);
-}
-
 abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_mass, const double *xi, int32_t n,
                               int half_spaces, double *kappa, abut_err *err)
 {
@@ -71,14 +66,13 @@ abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_m
     size_t m = 0, distinct = 0;
     for (int32_t i = 0; i < (xi ? n : 0); i++) each[m++] = xi[i];
     if (half_spaces || !m) each[m++] = 0;
-    qsort(each, m, sizeof *each, by_size);
+    qsort(each, m, sizeof *each, abut_by_double);
     for (size_t i = 0; i < m; i++)
         if (!i || each[i] > each[distinct - 1]) each[distinct++] = each[i];
     *kappa = 0;
     for (size_t i = 0; i < distinct; i++)
         for (size_t j = i; j < distinct; j++)
-            *kappa =
-                fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, law, 0.5 * (each[i] + each[j])), mean_mass));
+            *kappa = fmax(*kappa, abut_kappa_min(length, abut_barrier_law_of(dhat, law, 0.5 * (each[i] + each[j])), mean_mass));
     free(each);
     return ABUT_OK;
 }
@@ -86,8 +80,7 @@ abut_status abut_kappa_min_of(double length, double dhat, int law, double mean_m
 /* ---- four plain contacts at a time ---- */
 
 /* Lane after lane: of a law without forms.  Apart, so that the numbers of the others stay in registers. */
-__attribute__((noinline, cold))
-static void one_by_one(int number, const double at[2 * ABUT_LANES], double out[3 * ABUT_LANES])
+__attribute__((noinline, cold)) static void one_by_one(int number, const double at[2 * ABUT_LANES], double out[3 * ABUT_LANES])
 {
     for (int l = 0; l < ABUT_LANES; l++)
         out[l] = abut_barrier((abut_barrier_law){ .dhat2 = at[l], .number = number }, at[ABUT_LANES + l], &out[ABUT_LANES + l],
@@ -174,31 +167,17 @@ INLINE void grad_of(abut_stencil kind, const abut_barrier_law *law, size_t n, co
         for (int i = 0; i < 3 * points; i++) g[l][i] = G[i][l];
 }
 
-#define GRAD_OF(name, kind)                                                                                     \
-    ABUT_LANES_CLONES                                                                                           \
-    static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], double (*g)[12])             \
-    {                                                                                                           \
-        grad_of(kind, law, n, x, g);                                                                            \
-    }
-GRAD_OF(grad_pp, ABUT_PP)
-GRAD_OF(grad_pe, ABUT_PE)
-GRAD_OF(grad_pt, ABUT_PT)
-GRAD_OF(grad_ee, ABUT_EE)
-
+ABUT_LANES_CLONES
 void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12])
 {
-    switch (kind) {
-    case ABUT_PP: grad_pp(law, n, x, g); return;
-    case ABUT_PE: grad_pe(law, n, x, g); return;
-    case ABUT_PT: grad_pt(law, n, x, g); return;
-    default: grad_ee(law, n, x, g);
-    }
+    ABUT_OF_KIND(kind, grad_of, law, n, x, g);
 }
 
 /* n <= ABUT_LANES contacts of one kind; their small matrices are projected together */
-INLINE void hess_of(abut_stencil kind, int q, int m, const abut_barrier_law *law, size_t n, const double (*x)[12],
-                    const double *scale, double *H)
+INLINE void hess_of(abut_stencil kind, const abut_barrier_law *law, size_t n, const double (*x)[12], const double *scale,
+                    double *H)
 {
+    const int q = kind == ABUT_PP ? 1 : kind == ABUT_PE ? 2 : 3, m = q - 1;
     abut_lanes p[4][3], S[25], weight, db, ddb;
     abut_packed_lanes K;
     abut_contact_frame_lanes f;
@@ -243,49 +222,18 @@ INLINE void rank_one_of(abut_stencil kind, const abut_barrier_law *law, double l
     }
 }
 
-#define RANK_ONE_OF(name, kind)                                                                                              \
-    ABUT_LANES_CLONES                                                                                                        \
-    static void name(const abut_barrier_law *law, double least, int squared, size_t n, const double (*x)[12],                \
-                     const double *scale, double *val)                                                                       \
-    {                                                                                                                        \
-        rank_one_of(kind, law, least, squared, n, x, scale, val);                                                            \
-    }
-RANK_ONE_OF(rank_one_pp, ABUT_PP)
-RANK_ONE_OF(rank_one_pe, ABUT_PE)
-RANK_ONE_OF(rank_one_pt, ABUT_PT)
-RANK_ONE_OF(rank_one_ee, ABUT_EE)
-
+ABUT_LANES_CLONES
 void abut_pair_barrier_rank_one(const abut_barrier_law *law, double least, int squared, abut_stencil kind, size_t n,
                                 const double (*x)[12], const double *scale, double *val)
 {
-    switch (kind) {
-    case ABUT_PP: rank_one_pp(law, least, squared, n, x, scale, val); return;
-    case ABUT_PE: rank_one_pe(law, least, squared, n, x, scale, val); return;
-    case ABUT_PT: rank_one_pt(law, least, squared, n, x, scale, val); return;
-    default: rank_one_ee(law, least, squared, n, x, scale, val);
-    }
+    ABUT_OF_KIND(kind, rank_one_of, law, least, squared, n, x, scale, val);
 }
 
-#define HESS_OF(name, kind, q, m)                                                                                            \
-    ABUT_LANES_CLONES                                                                                                        \
-    static void name(const abut_barrier_law *law, size_t n, const double (*x)[12], const double *scale, double *H)           \
-    {                                                                                                                        \
-        hess_of(kind, q, m, law, n, x, scale, H);                                                                            \
-    }
-HESS_OF(hess_pp, ABUT_PP, 1, 0)
-HESS_OF(hess_pe, ABUT_PE, 2, 1)
-HESS_OF(hess_pt, ABUT_PT, 3, 2)
-HESS_OF(hess_ee, ABUT_EE, 3, 2)
-
+ABUT_LANES_CLONES
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H)
 {
-    switch (kind) {
-    case ABUT_PP: hess_pp(law, n, x, scale, H); return;
-    case ABUT_PE: hess_pe(law, n, x, scale, H); return;
-    case ABUT_PT: hess_pt(law, n, x, scale, H); return;
-    default: hess_ee(law, n, x, scale, H);
-    }
+    ABUT_OF_KIND(kind, hess_of, law, n, x, scale, H);
 }
 
 /* ---- mollified edge pairs ---- */

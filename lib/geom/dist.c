@@ -320,12 +320,12 @@ INLINE void nearest_ee(abut_lanes x[4][3], nearest *best, abut_lanes *cross2)
     keep_inside(&inside, &d2, best);
 }
 
-/* The kind and its number of points are literals at every call. */
-INLINE void nearest_of(abut_stencil s, int points, const double *y, const int32_t (*v)[4], abut_nearest_four *out)
+/* The kind is a literal at every call. */
+INLINE void nearest_of(abut_stencil s, const double *y, const int32_t (*v)[4], abut_nearest_four *out)
 {
     abut_lanes x[4][3], cross2 = ALL(0.);
     nearest best;
-    for (int k = 0; k < points; k++) abut_lanes3_gather(y, v, k, x[k]);
+    for (int k = 0; k < abut_stencil_size(s); k++) abut_lanes3_gather(y, v, k, x[k]);
     if (s == ABUT_PP) nearest_pp(x, &best);
     else if (s == ABUT_PE) nearest_pe(x, &best);
     else if (s == ABUT_PT) nearest_pt(x, &best);
@@ -337,23 +337,8 @@ INLINE void nearest_of(abut_stencil s, int points, const double *y, const int32_
     }
 }
 
-#define NEAREST_OF(name, s, points)                                                      \
-    ABUT_LANES_CLONES                                                                    \
-    static void name(const double *y, const int32_t (*v)[4], abut_nearest_four *out)     \
-    {                                                                                    \
-        nearest_of(s, points, y, v, out);                                                \
-    }
-NEAREST_OF(four_pp, ABUT_PP, 2)
-NEAREST_OF(four_pe, ABUT_PE, 3)
-NEAREST_OF(four_pt, ABUT_PT, 4)
-NEAREST_OF(four_ee, ABUT_EE, 4)
-
+ABUT_LANES_CLONES
 void abut_nearest_lanes(abut_stencil s, const double *y, const int32_t v[ABUT_LANES][4], abut_nearest_four *out)
 {
-    switch (s) {
-    case ABUT_PP: four_pp(y, v, out); return;
-    case ABUT_PE: four_pe(y, v, out); return;
-    case ABUT_PT: four_pt(y, v, out); return;
-    default: four_ee(y, v, out);
-    }
+    ABUT_OF_KIND(s, nearest_of, y, v, out);
 }

@@ -44,12 +44,7 @@ ABUT_FN_LITERAL int start_of_kind(abut_stencil s, const abut_ccd_args *a, const 
 
 ABUT_FN int pair_start(const abut_ccd_args *a, const abut_near_pair *p, abut_ccd_motion *w)
 {
-    switch (p->kind) {
-    case ABUT_PT: return start_of_kind(ABUT_PT, a, p, w);
-    case ABUT_EE: return start_of_kind(ABUT_EE, a, p, w);
-    case ABUT_PE: return start_of_kind(ABUT_PE, a, p, w);
-    default: return start_of_kind(ABUT_PP, a, p, w);
-    }
+    return ABUT_OF_KIND(p->kind, start_of_kind, a, p, w);
 }
 
 ABUT_KERNEL(ccd_first, abut_ccd_args)
@@ -103,13 +98,7 @@ ABUT_KERNEL(ccd_steps, abut_steps_args)
     /* a pair that ends just at the best time is still wanted: it may be the first one */
     const double best = *a->best, above = best > 0 && best < a->t_max ? abut_from_bits(abut_bits(best) + 1) : a->t_max;
     const double t_max = above < a->t_max ? above : a->t_max;
-    int open;
-    switch (p.kind) {
-    case ABUT_PT: open = steps_of_kind(ABUT_PT, a, &p, t_max, &w); break;
-    case ABUT_EE: open = steps_of_kind(ABUT_EE, a, &p, t_max, &w); break;
-    case ABUT_PE: open = steps_of_kind(ABUT_PE, a, &p, t_max, &w); break;
-    default: open = steps_of_kind(ABUT_PP, a, &p, t_max, &w);
-    }
+    const int open = ABUT_OF_KIND(p.kind, steps_of_kind, a, &p, t_max, &w);
     a->open[i] = open && !a->last;
     a->from.t[i] = w.t;
     if (!a->open[i] && w.t < t_max) a->toi[pair] = w.t > 0 ? w.t : -1;
@@ -143,12 +132,7 @@ ABUT_FN_LITERAL int touch_of_kind(abut_stencil s, const abut_contact_args *a, co
 
 ABUT_FN int touch_at(const abut_contact_args *a, const abut_near_pair *p, abut_touch *c)
 {
-    switch (p->kind) {
-    case ABUT_PT: return touch_of_kind(ABUT_PT, a, p, c);
-    case ABUT_EE: return touch_of_kind(ABUT_EE, a, p, c);
-    case ABUT_PE: return touch_of_kind(ABUT_PE, a, p, c);
-    default: return touch_of_kind(ABUT_PP, a, p, c);
-    }
+    return ABUT_OF_KIND(p->kind, touch_of_kind, a, p, c);
 }
 
 ABUT_KERNEL(contact_classify, abut_contact_args)

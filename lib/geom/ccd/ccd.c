@@ -124,10 +124,11 @@ INLINE void lines_stay(int lines, const abut_lanes *h0, const abut_lanes *h1, co
     }
 }
 
-/* The kind and the number of points of the two primitives are literals at every call. */
-INLINE int clear(abut_stencil s, int na, int nb, const double *y0, const double *y1, const int32_t (*v)[4],
-                 const double *min_sep, double slack, double tiny, double t_max)
+/* The kind is a literal at every call. */
+INLINE int clear(abut_stencil s, const double *y0, const double *y1, const int32_t (*v)[4], const double *min_sep, double slack,
+                 double tiny, double t_max)
 {
+    const int na = abut_stencil_second(s), nb = abut_stencil_size(s) - na;
     abut_lanes x0[4][3], x1[4][3], n[3], h0[4], h1[4];
     for (int k = 0; k < na + nb; k++) abut_lanes3_gather(y0, v, k, x0[k]), abut_lanes3_gather(y1, v, k, x1[k]);
     if (s == ABUT_PP) abut_lanes3_sub(x0[0], x0[1], n);
@@ -160,27 +161,11 @@ INLINE int clear(abut_stencil s, int na, int nb, const double *y0, const double 
     return abut_lanes_bits(&stay);
 }
 
-#define CLEAR_OF(name, s, na, nb)                                                                                       \
-    ABUT_LANES_CLONES                                                                                                   \
-    static int name(const double *y0, const double *y1, const int32_t (*v)[4], const double *min_sep, double slack,     \
-                    double tiny, double t_max)                                                                          \
-    {                                                                                                                   \
-        return clear(s, na, nb, y0, y1, v, min_sep, slack, tiny, t_max);                                                \
-    }
-CLEAR_OF(clear_pp, ABUT_PP, 1, 1)
-CLEAR_OF(clear_pe, ABUT_PE, 1, 2)
-CLEAR_OF(clear_pt, ABUT_PT, 1, 3)
-CLEAR_OF(clear_ee, ABUT_EE, 2, 2)
-
+ABUT_LANES_CLONES
 int abut_slab_clear_lanes(abut_stencil s, const double *y0, const double *y1, const int32_t v[ABUT_LANES][4],
                           const double min_sep[ABUT_LANES], double slack, double tiny, double t_max)
 {
-    switch (s) {
-    case ABUT_PP: return clear_pp(y0, y1, v, min_sep, slack, tiny, t_max);
-    case ABUT_PE: return clear_pe(y0, y1, v, min_sep, slack, tiny, t_max);
-    case ABUT_PT: return clear_pt(y0, y1, v, min_sep, slack, tiny, t_max);
-    default: return clear_ee(y0, y1, v, min_sep, slack, tiny, t_max);
-    }
+    return ABUT_OF_KIND(s, clear, y0, y1, v, min_sep, slack, tiny, t_max);
 }
 
 /* ---- inclusion-based CCD (Wang et al. 2021) ----
