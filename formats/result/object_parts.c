@@ -83,7 +83,7 @@ static abut_status gather_triangles(const abut_model *m, gather *g, abut_err *er
     int32_t *skin = NULL, n = 0;
     int hidden = 0;
     for (int32_t t = 0; t < m->nt && !hidden; t++) hidden = g->shape[m->body[m->tet[4 * (size_t)t]]] == SHAPE_ELEMENTS;
-    const abut_status rc = hidden ? abut_surface_triangles(m->tet, m->nt, m->nv, &skin, &n, err) : ABUT_OK;
+    const abut_status rc = hidden ? abut_surface_triangles(m->tet, m->nt, &skin, &n, err) : ABUT_OK;
     if (!rc) g->tri = malloc((3 * ((size_t)m->nct + (size_t)n + (size_t)m->nsh) + 1) * sizeof *g->tri);
     if (g->tri) {
         g->ntri = m->nct;
@@ -144,7 +144,7 @@ static abut_status gather_lists(const abut_model *m, int32_t n_points, gather *g
     g->point = malloc(((size_t)m->nc + (size_t)m->nv + 1) * sizeof *g->point);
     if (!rc && (!used || !g->shape || !g->tri || !g->seg || !g->point))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory for the surface of the model");
-    if (!rc && g->ntri) rc = abut_surface_edges(g->tri, g->ntri, NULL, 0, n_points, &edges, &n_edges, err);
+    if (!rc && g->ntri) rc = abut_surface_edges(g->tri, g->ntri, NULL, 0, &edges, &n_edges, err);
     if (!rc) {
         gather_segments(m, edges, n_edges, g);
         for (int32_t i = 0; i < 3 * g->ntri; i++) used[g->tri[i]] = 1;
@@ -236,8 +236,7 @@ static abut_status fill_part(const abut_model *m, const abut_parts *all, const g
     p->tri = pick(m, lead, g->tri, g->ntri, 3, local, p->object, &p->ntri);
     p->seg = pick(m, lead, g->seg, g->nseg, 2, local, p->object, &p->nseg);
     p->point = pick(m, lead, g->point, g->npoint, 1, local, p->object, &p->npoint);
-    if (!p->tri || !p->seg || !p->point)
-        return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for its surface", p->name);
+    if (!p->tri || !p->seg || !p->point) return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for its surface", p->name);
     return ABUT_OK;
 }
 

@@ -1,6 +1,7 @@
 #include "formats/result/surfaces.h"
 
 #include "base/arena.h"
+#include "base/order.h"
 #include "math/vec3.h"
 #include "mesh/proxy.h"
 #include "mesh/surface.h"
@@ -63,7 +64,7 @@ static abut_status choose(maker *k, abut_err *err)
     if (!curved) return ABUT_OK;
     for (int32_t t = 0; t < m->nt; t++)
         if (!m->nct || abut_tet_geometry_order(m, t) > 1) k->body[m->body[m->tet[4 * (size_t)t]]].smooth = 1;
-    const abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err);
+    const abut_status rc = abut_surface_triangles(m->tet, m->nt, &tri, &n, err);
     for (int32_t i = 0; i < (m->nct ? 3 * n : 0); i++)
         if (!k->vertex[tri[i]]) k->body[m->body[tri[i]]].smooth = 0;
     free(tri);
@@ -254,13 +255,6 @@ typedef struct edge {
     int32_t from, to;
 } edge;
 
-static int by_ends(const void *a, const void *b)
-{
-    const edge *p = a, *q = b;
-    if (p->from != q->from) return p->from < q->from ? -1 : 1;
-    return (p->to > q->to) - (p->to < q->to);
-}
-
 static int32_t *put(int32_t *t, int32_t a, int32_t b, int32_t c)
 {
     t[0] = a, t[1] = b, t[2] = c;
@@ -280,10 +274,10 @@ static int32_t sheets(const abut_part *p, const int32_t *at, edge *e, int32_t *t
         if (t) t = put(t, 2 * at[c[0]], 2 * at[c[1]], 2 * at[c[2]]);
         if (t) t = put(t, 2 * at[c[0]] + 1, 2 * at[c[2]] + 1, 2 * at[c[1]] + 1);
     }
-    qsort(e, (size_t)ne, sizeof *e, by_ends);
+    qsort(e, (size_t)ne, sizeof *e, abut_by_two);
     for (int32_t i = 0; i < ne; i++) {
         const edge back = { e[i].to, e[i].from };
-        if (bsearch(&back, e, (size_t)ne, sizeof *e, by_ends)) continue;
+        if (bsearch(&back, e, (size_t)ne, sizeof *e, abut_by_two)) continue;
         n += 2;
         if (!t) continue;
         t = put(t, 2 * e[i].to, 2 * e[i].from, 2 * e[i].from + 1);

@@ -24,7 +24,7 @@ static abut_status keep_points(abut_mesh *m, abut_err *err)
 static abut_status keep_edges(abut_mesh *m, abut_err *err)
 {
     int32_t *edge = NULL, n = 0;
-    abut_status rc = abut_surface_edges(m->tri, m->nf, m->seg, m->ns, m->nv, &edge, &n, err);
+    abut_status rc = abut_surface_edges(m->tri, m->nf, m->seg, m->ns, &edge, &n, err);
     m->nf = m->np = 0;
     if (!rc) m->ns = 0;
     for (int32_t i = 0; i < n && !rc; i++) rc = abut_mesh_add_seg(m, edge[2 * (size_t)i], edge[2 * (size_t)i + 1], err);
@@ -114,8 +114,7 @@ static abut_status move_origin(const abut_tree *t, int mean, abut_scene_object *
 {
     static const double I[9] = { 1, 0, 0, 0, 1, 0, 0, 0, 1 };
     double lo[3], hi[3], b[3];
-    if (o->path.n)
-        return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", t->text);
+    if (o->path.n) return abut_tree_fail_key(t, err, "origin: a sequence says where the obstacle is; expected no %s", t->text);
     abut_mesh_bounds(&o->mesh, lo, hi);
     for (int k = 0; k < 3; k++) b[k] = 0.5 * (lo[k] + hi[k]);
     if (mean) vertex_mean(&o->mesh, b);
@@ -177,8 +176,7 @@ abut_status abut_scene_copies(const abut_scene_reader *r, const abut_tree *objec
     const int64_t all = rc || !l.objects ? 0 : copies_of(&l);
     *n = (int32_t)all;
     if (all <= MOST) return rc;
-    return abut_tree_fail(t, err, "repeat: %lld object%s: expected at most %d", (long long)all,
-                          abut_s(all), MOST);
+    return abut_tree_fail(t, err, "repeat: %lld object%s: expected at most %d", (long long)all, abut_s(all), MOST);
 }
 
 void abut_scene_copy_at(const abut_scene_lattice *l, int64_t c, double at[3])
@@ -221,8 +219,7 @@ static abut_status new_rest(abut_scene_object *o, abut_err *err)
 }
 
 /* Makes the rest shape of the points x[3 nv] of a mesh with as many triangles and segments. */
-static abut_status rest_of_points(const abut_tree *t, abut_scene_object *o, const abut_mesh *m, const double *x,
-                                  abut_err *err)
+static abut_status rest_of_points(const abut_tree *t, abut_scene_object *o, const abut_mesh *m, const double *x, abut_err *err)
 {
     for (size_t i = 0; i < 3 * (size_t)m->nf; i++)
         memcpy(o->shell.rest + 3 * i, x + 3 * (size_t)m->tri[i], 3 * sizeof *x);

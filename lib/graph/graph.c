@@ -27,11 +27,6 @@ static void options_set(idx_t *options)
     options[METIS_OPTION_DBGLVL] = 0;
 }
 
-static abut_status no_memory(abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "graph: out of memory");
-}
-
 /* METIS reports some failed allocations as other errors; errno, which the caller sets to 0 before, tells them apart. */
 static abut_status metis_status(int rc, const char *doing, abut_err *err)
 {
@@ -49,7 +44,7 @@ abut_status abut_graph_neighbours(abut_graph G, size_t **first, int32_t **next, 
     if (!at || !to) {
         free(at), free(to);
         *first = NULL, *next = NULL;
-        return no_memory(err);
+        return abut_no_memory("graph", err);
     }
     at++;       /* at[i] counts the neighbours of the vertices before i, then goes to the end of its own */
     for (int32_t c = 0; c < G.n; c++)
@@ -90,7 +85,7 @@ abut_status abut_graph_order_nested_dissection(abut_graph G, int32_t *perm, abut
     if (edges > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
     idx_t *ptr = malloc((n + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
     idx_t *inverse = malloc(n * sizeof *inverse), options[METIS_NOPTIONS], nvtxs = G.n;
-    abut_status rc = ptr && adj && inverse ? ABUT_OK : no_memory(err);
+    abut_status rc = ptr && adj && inverse ? ABUT_OK : abut_no_memory("graph", err);
     if (!rc) {
         options_set(options);
         adjacency(G, NULL, ptr, adj, NULL);
@@ -110,11 +105,11 @@ abut_status abut_graph_order_amd(abut_graph G, int32_t *perm, abut_graph_fill *f
     if (G.n == 0) return ABUT_OK;
     if (G.first[G.n] > INT_MAX) return abut_fail(err, ABUT_E_ARG, "graph: %zu edges, at most 2^31 - 1 fit", G.first[G.n]);
     int *ptr = malloc(((size_t)G.n + 1) * sizeof *ptr);
-    if (!ptr) return no_memory(err);
+    if (!ptr) return abut_no_memory("graph", err);
     for (int32_t c = 0; c <= G.n; c++) ptr[c] = (int)G.first[c];
     const int rc = amd_order(G.n, ptr, G.col, perm, NULL, info);
     free(ptr);
-    if (rc == AMD_OUT_OF_MEMORY) return no_memory(err);
+    if (rc == AMD_OUT_OF_MEMORY) return abut_no_memory("graph", err);
     if (rc == AMD_INVALID) return abut_fail(err, ABUT_E_NUMERIC, "AMD: ordering failed with status %d", rc);
     *fill = (abut_graph_fill){ 9 * (info[AMD_LNZ] + n), 27 * (2 * info[AMD_NMULTSUBS_LDL] + info[AMD_NDIV] + n) };
     return ABUT_OK;
@@ -217,7 +212,7 @@ abut_status abut_graph_cut(abut_graph G, const int32_t *weight, int32_t k, int32
     idx_t *heavy = weight ? malloc((edges + 1) * sizeof *heavy) : NULL;
     idx_t options[METIS_NOPTIONS], nvtxs = G.n, ncon = 1, nparts = k, cut;
     int32_t *size = malloc((size_t)k * sizeof *size);
-    abut_status rc = ptr && adj && size && (heavy || !weight) ? ABUT_OK : no_memory(err);
+    abut_status rc = ptr && adj && size && (heavy || !weight) ? ABUT_OK : abut_no_memory("graph", err);
     if (!rc) {
         options_set(options);
         adjacency(G, weight, ptr, adj, heavy);
@@ -255,7 +250,7 @@ static abut_status cut_graph(int32_t n, int32_t *ptr, int32_t *adj, int32_t k, i
     memset(part, 0, (size_t)n * sizeof *part);
     idx_t options[METIS_NOPTIONS], nvtxs = n, ncon = 1, nparts = k, cut;
     idx_t *w = weight ? malloc(((size_t)n + 1) * sizeof *w) : NULL;
-    abut_status rc = weight && !w ? no_memory(err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
+    abut_status rc = weight && !w ? abut_no_memory("graph", err) : weight ? whole_weights(weight, n, w, err) : ABUT_OK;
     if (!rc && k > 1) {
         options_set(options);
         errno = 0;
@@ -316,11 +311,11 @@ static abut_status node_graph_make(int32_t nv, int32_t nt, const int32_t *tet, n
     *g = (node_graph){ .id = malloc((n + 1) * sizeof *g->id), .first = calloc(n + 1, sizeof *g->first),
                        .mark = calloc(n + 1, sizeof *g->mark), .at = calloc(n + 2, sizeof *g->at),
                        .tet = malloc((4 * (size_t)nt + 1) * sizeof *g->tet) };
-    if (!g->id || !g->first || !g->mark || !g->at || !g->tet) return no_memory(err);
+    if (!g->id || !g->first || !g->mark || !g->at || !g->tet) return abut_no_memory("graph", err);
     number_nodes(g, nv, nt, tet);
     for (int32_t i = 0; i < g->n; i++) g->first[i + 1] = g->first[i] + row_of(g, tet, i, 1 + i, NULL);
     g->col = malloc((g->first[g->n] + 1) * sizeof *g->col);
-    if (!g->col) return no_memory(err);
+    if (!g->col) return abut_no_memory("graph", err);
     for (int32_t i = 0; i < g->n; i++) g->mark[i] = 0;
     for (int32_t i = 0; i < g->n; i++) (void)row_of(g, tet, i, 1 + i, g->col + g->first[i]);
     return ABUT_OK;
@@ -332,13 +327,13 @@ static abut_status cut_nodes(int32_t nv, int32_t nt, const int32_t *tet, int32_t
 {
     node_graph g = { 0 };
     double *weight = how->weight ? malloc(((size_t)nv + 1) * sizeof *weight) : NULL;
-    abut_status rc = weight || !how->weight ? node_graph_make(nv, nt, tet, &g, err) : no_memory(err);
+    abut_status rc = weight || !how->weight ? node_graph_make(nv, nt, tet, &g, err) : abut_no_memory("graph", err);
     const size_t edges = rc ? 0 : 2 * (g.first[g.n] - (size_t)g.n);
     if (!rc && edges > INT_MAX) rc = abut_fail(err, ABUT_E_ARG, "graph: %zu neighbours, at most 2^31 - 1 fit", edges);
     if (!rc && k > g.n) rc = abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d nodes, want 1 .. %d", k, g.n, g.n);
     idx_t *ptr = malloc(((size_t)nv + 1) * sizeof *ptr), *adj = malloc((edges + 1) * sizeof *adj);
     int32_t *part = malloc(((size_t)nv + 1) * sizeof *part);
-    if (!rc && !(ptr && adj && part)) rc = no_memory(err);
+    if (!rc && !(ptr && adj && part)) rc = abut_no_memory("graph", err);
     if (!rc) {
         adjacency((abut_graph){ g.n, g.first, g.col }, NULL, ptr, adj, NULL);
         for (int32_t v = 0; v < nv && weight; v++)
@@ -380,18 +375,10 @@ static int32_t count_interface(int32_t nv, int32_t nt, const int32_t *tet, const
 
 /* ---- dual graph of a mesh ---- */
 
-/* A face in the bucket of its smallest node: the other two, and its element. */
+/* A face: its nodes, ascending, and its element. */
 typedef struct face {
-    int32_t mid, max, elem;
+    int32_t node[3], elem;
 } face;
-
-static int face_order(const void *pa, const void *pb)
-{
-    const face *a = pa, *b = pb;
-    if (a->mid != b->mid) return a->mid < b->mid ? -1 : 1;
-    if (a->max != b->max) return a->max < b->max ? -1 : 1;
-    return (a->elem > b->elem) - (a->elem < b->elem);
-}
 
 /* The three corners of t other than k, ascending. */
 static void face_nodes(const int32_t *t, int k, int32_t v[3])
@@ -408,43 +395,28 @@ static void face_nodes(const int32_t *t, int k, int32_t v[3])
             }
 }
 
-/* All faces, sorted: by smallest node with a counting sort, then inside a bucket.  first[nv + 1] is scratch. */
-static void sort_faces(int32_t nv, int32_t nt, const int32_t *tet, int32_t *first, face *f)
+static void sort_faces(int32_t nt, const int32_t *tet, face *f)
 {
-    int32_t v[3];
-    memset(first, 0, ((size_t)nv + 1) * sizeof *first);
-    for (int32_t e = 0; e < nt; e++)
-        for (int k = 0; k < 4; k++) {
-            face_nodes(tet + 4 * (size_t)e, k, v);
-            first[v[0] + 1]++;
-        }
-    for (int32_t i = 0; i < nv; i++) first[i + 1] += first[i];
-    for (int32_t e = 0; e < nt; e++)
-        for (int k = 0; k < 4; k++) {
-            face_nodes(tet + 4 * (size_t)e, k, v);
-            f[first[v[0]]++] = (face){ v[1], v[2], e };
-        }
-    for (int32_t i = 0, lo = 0; i < nv; i++) {
-        qsort(f + lo, (size_t)(first[i] - lo), sizeof *f, face_order);
-        lo = first[i];
+    for (int32_t i = 0; i < 4 * nt; i++) {
+        face_nodes(tet + 4 * (size_t)(i / 4), i % 4, f[i].node);
+        f[i].elem = i / 4;
     }
+    qsort(f, 4 * (size_t)nt, sizeof *f, abut_by_four);
 }
 
-/* Links the elements of equal neighbours in the sorted list.  end[i]: end of the bucket of node i.  With adj NULL the
- * links are only counted, into at[e]. */
-static void link_faces(int32_t nv, const int32_t *end, const face *f, int32_t *at, int32_t *adj)
+/* Links the elements of equal neighbours among n sorted faces.  With adj NULL the links are only counted, into at[e]. */
+static void link_faces(size_t n, const face *f, int32_t *at, int32_t *adj)
 {
-    for (int32_t i = 0, k = 0; i < nv; i++)
-        for (; k < end[i]; k++) {
-            if (k + 1 == end[i] || f[k].mid != f[k + 1].mid || f[k].max != f[k + 1].max) continue;
-            const int32_t a = f[k].elem, b = f[k + 1].elem;
-            if (adj) {
-                adj[at[a]] = b;
-                adj[at[b]] = a;
-            }
-            at[a]++;
-            at[b]++;
+    for (size_t k = 0; k + 1 < n; k++) {
+        if (abut_compare(f[k].node, f[k + 1].node, 3)) continue;
+        const int32_t a = f[k].elem, b = f[k + 1].elem;
+        if (adj) {
+            adj[at[a]] = b;
+            adj[at[b]] = a;
         }
+        at[a]++;
+        at[b]++;
+    }
 }
 
 abut_status abut_dual_make(abut_dual *d, int32_t nv, int32_t nt, const int32_t *tet, abut_err *err)
@@ -455,23 +427,23 @@ abut_status abut_dual_make(abut_dual *d, int32_t nv, int32_t nt, const int32_t *
         if (tet[i] < 0 || tet[i] >= nv)
             return abut_fail(err, ABUT_E_ARG, "dual graph: tet %zu has node %d, want 0 .. %d", i / 4, tet[i], nv - 1);
     *d = (abut_dual){ nt, calloc((size_t)nt + 1, sizeof *d->ptr), malloc((4 * (size_t)nt + 1) * sizeof *d->adj) };
-    int32_t *end = malloc(((size_t)nv + 1) * sizeof *end);
-    face *f = malloc((4 * (size_t)nt + 1) * sizeof *f);
-    abut_status rc = d->ptr && d->adj && end && f ? ABUT_OK : no_memory(err);
+    const size_t n = 4 * (size_t)nt;
+    face *f = malloc((n + 1) * sizeof *f);
+    abut_status rc = d->ptr && d->adj && f ? ABUT_OK : abut_no_memory("graph", err);
     if (!rc) {
-        sort_faces(nv, nt, tet, end, f);
-        link_faces(nv, end, f, d->ptr, NULL);
+        sort_faces(nt, tet, f);
+        link_faces(n, f, d->ptr, NULL);
         int32_t sum = 0;
         for (int32_t e = 0; e <= nt; e++) {
             const int32_t c = d->ptr[e];
             d->ptr[e] = sum;
             sum += c;
         }
-        link_faces(nv, end, f, d->ptr, d->adj);
+        link_faces(n, f, d->ptr, d->adj);
         for (int32_t e = nt; e > 0; e--) d->ptr[e] = d->ptr[e - 1];
         d->ptr[0] = 0;
     }
-    ABUT_FREE(end, f);
+    free(f);
     if (rc) abut_dual_clear(d);
     return rc;
 }
@@ -508,8 +480,7 @@ static void largest_pieces(const abut_dual *d, const int32_t *part, const int32_
     for (int32_t p = 0; p < k; p++) keep[p] = -1;
     for (int32_t e = 0; e < d->nt; e++) {
         int32_t *best = &keep[part[e]];
-        if (*best < 0 || size[piece[e]] > size[*best] || (size[piece[e]] == size[*best] && piece[e] < *best))
-            *best = piece[e];
+        if (*best < 0 || size[piece[e]] > size[*best] || (size[piece[e]] == size[*best] && piece[e] < *best)) *best = piece[e];
     }
 }
 
@@ -557,7 +528,7 @@ abut_status abut_dual_mend(const abut_dual *d, int32_t k, int32_t *part, abut_er
     enum { ROUNDS = 8 };    /* a piece may land on one that moves itself: look again, but not for ever */
     const size_t nt = (size_t)d->nt, nk = (size_t)k;
     int32_t *pool = calloc(5 * nt + 2 * nk + 1, sizeof *pool);
-    if (!pool) return no_memory(err);
+    if (!pool) return abut_no_memory("graph", err);
     mend m = { pool, pool + nt, pool + 2 * nt, pool + 3 * nt + 1, pool + 4 * nt + 1, pool + 5 * nt + 1,
                pool + 5 * nt + nk + 1 };
     for (int r = 0; r < ROUNDS; r++)
@@ -604,7 +575,7 @@ static abut_status measure(const abut_dual *d, int32_t nv, const int32_t *tet, i
 {
     const size_t nt = (size_t)d->nt, nk = (size_t)k;
     int32_t *owner = malloc(((size_t)nv + 1) * sizeof *owner), *pool = calloc(2 * nk + 2 * nt, sizeof *pool);
-    abut_status rc = owner && pool ? ABUT_OK : no_memory(err);
+    abut_status rc = owner && pool ? ABUT_OK : abut_no_memory("graph", err);
     if (!rc) {
         count_parts(d, k, part, pool, pool + nk, pool + 2 * nk, pool + 2 * nk + nt, s);
         s->interface_nodes = count_interface(nv, d->nt, tet, part, owner);
@@ -629,11 +600,10 @@ static double weighed(int32_t n, const int32_t *part, const double *weight, int3
 }
 
 static abut_status cut_mesh(const abut_dual *d, int32_t nv, const int32_t *tet, int32_t k, const abut_cut_opts *how,
-                            int32_t *part,
-                            int32_t *node, abut_partition_stats *stats, abut_err *err)
+                            int32_t *part, int32_t *node, abut_partition_stats *stats, abut_err *err)
 {
     double *sum = malloc((size_t)k * sizeof *sum);
-    abut_status rc = !sum ? no_memory(err)
+    abut_status rc = !sum ? abut_no_memory("graph", err)
                    : how->by_nodes ? cut_nodes(nv, d->nt, tet, k, how, node, err)
                                    : cut_graph(d->nt, d->ptr, d->adj, k, how->recursive, how->weight, part, err);
     for (int32_t t = 0; t < d->nt && !rc && how->by_nodes; t++)
@@ -653,7 +623,7 @@ abut_status abut_partition_mesh(int32_t nv, int32_t nt, const int32_t *tet, int3
     if (k < 1 || k > nt) return abut_fail(err, ABUT_E_ARG, "partition: %d parts of %d tets, want 1 .. %d", k, nt, nt);
     abut_dual d = { 0 };
     int32_t *own = how->by_nodes && !node ? malloc(((size_t)nv + 1) * sizeof *own) : NULL;
-    abut_status rc = how->by_nodes && !node && !own ? no_memory(err) : abut_dual_make(&d, nv, nt, tet, err);
+    abut_status rc = how->by_nodes && !node && !own ? abut_no_memory("graph", err) : abut_dual_make(&d, nv, nt, tet, err);
     if (!rc) rc = cut_mesh(&d, nv, tet, k, how, part, own ? own : node, stats, err);
     abut_dual_clear(&d);
     free(own);

@@ -286,7 +286,7 @@ abut_status abut_judge_boundary(const abut_model *m, const double *x, const doub
     scene s = { .m = m, .x = x, .body = calloc((size_t)m->no + 1, sizeof *s.body) };
     double *nodes = y ? NULL : malloc((3 * (size_t)m->nc + 1) * sizeof *nodes);
     *out = (abut_boundary_depth){ .tet = -1, .object = -1, .plane = -1 };
-    abut_status rc = s.body && (y || nodes) ? abut_surface_faces(m->tet, m->nt, m->nv, &s.face, &s.faces, err)
+    abut_status rc = s.body && (y || nodes) ? abut_surface_faces(m->tet, m->nt, &s.face, &s.faces, err)
                                             : no_memory(m, err);
     for (int32_t v = 0; nodes && v < m->nc; v++)
         memcpy(nodes + 3 * (size_t)v, x + 3 * (size_t)abut_model_contact_node(m, v), 3 * sizeof *nodes);

@@ -31,12 +31,11 @@ static abut_status edges_without(const abut_simplices *all, const abut_simplices
     return ABUT_OK;
 }
 
-static abut_status find_edges(const abut_simplices *tri, const int32_t *seg, size_t ns, int32_t nv, abut_simplices *out,
-                              abut_err *err)
+static abut_status find_edges(const abut_simplices *tri, const int32_t *seg, size_t ns, abut_simplices *out, abut_err *err)
 {
     int32_t n = 0;
     out->k = 2;
-    const abut_status rc = abut_surface_edges(tri->node, (int32_t)tri->n, seg, (int32_t)ns, nv, &out->node, &n, err);
+    const abut_status rc = abut_surface_edges(tri->node, (int32_t)tri->n, seg, (int32_t)ns, &out->node, &n, err);
     out->n = rc ? 0 : (size_t)n;
     return rc;
 }
@@ -98,8 +97,8 @@ static abut_status find_folds(abut_judge_shape *s, abut_err *err)
 /* tri is set; seg [ns * 2] and listed [n] are nodes */
 static abut_status complete(abut_judge_shape *s, const int32_t *seg, size_t ns, const int32_t *listed, size_t n, abut_err *err)
 {
-    abut_status rc = find_edges(&s->tri, seg, ns, s->nv, &s->edge, err);
-    if (!rc) rc = find_edges(&s->tri, NULL, 0, s->nv, &s->side, err);
+    abut_status rc = find_edges(&s->tri, seg, ns, &s->edge, err);
+    if (!rc) rc = find_edges(&s->tri, NULL, 0, &s->side, err);
     if (!rc) rc = edges_without(&s->edge, &s->side, &s->rod, err);
     if (!rc) rc = find_vertices(s, listed, n, err);
     if (!rc) rc = find_folds(s, err);

@@ -1,6 +1,7 @@
 /* The surface of a mesh of tets put onto a smooth shape: the shapes, then corners, edges, faces and nodes. */
 #include "mesh/tet_nodes.h"
 
+#include "base/order.h"
 #include "geom/jacobian.h"
 #include "geom/lagrange.h"
 #include "geom/quadrature.h"
@@ -165,7 +166,7 @@ static abut_vec3 point(const abut_mesh *m, int32_t i)
 static abut_status begin(work *w, abut_err *err)
 {
     abut_mesh *m = w->m;
-    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &w->face, &w->nf, err);
+    abut_status rc = abut_surface_faces(m->tet, m->nt, &w->face, &w->nf, err);
     if (rc) return rc;
     const size_t nf = (size_t)w->nf;
     w->first = calloc((size_t)m->nt + 2, sizeof *w->first);
@@ -178,7 +179,7 @@ static abut_status begin(work *w, abut_err *err)
         for (int c = 0; c < 3; c++) w->tri[3 * i + (size_t)c] = m->tet[4 * t + (size_t)abut_tet_face[w->face[i] % 4][c]];
     }
     for (int32_t t = 0; t < m->nt; t++) w->first[t + 1] += w->first[t];
-    return abut_surface_edges(w->tri, w->nf, NULL, 0, m->nv, &w->edge, &w->ne, err);
+    return abut_surface_edges(w->tri, w->nf, NULL, 0, &w->edge, &w->ne, err);
 }
 
 static void find_normals(work *w)
@@ -284,14 +285,9 @@ static abut_status move_corners(work *w, abut_curved *out, abut_err *err)
 
 static int32_t find_edge(const work *w, int32_t a, int32_t b)
 {
-    const int32_t low = a < b ? a : b, high = a < b ? b : a;
-    int32_t lo = 0, hi = w->ne;
-    while (lo < hi) {
-        const int32_t mid = lo + (hi - lo) / 2, *e = w->edge + 2 * (size_t)mid;
-        if (e[0] < low || (e[0] == low && e[1] < high)) lo = mid + 1;
-        else hi = mid;
-    }
-    return lo < w->ne && w->edge[2 * (size_t)lo] == low && w->edge[2 * (size_t)lo + 1] == high ? lo : -1;
+    const int32_t key[2] = { a < b ? a : b, a < b ? b : a };
+    const int32_t *e = bsearch(key, w->edge, (size_t)w->ne, 2 * sizeof *w->edge, abut_by_two);
+    return e ? (int32_t)((e - w->edge) / 2) : -1;
 }
 
 static abut_status make_moves(work *w, abut_err *err)

@@ -419,7 +419,7 @@ static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *er
     int32_t *made = NULL, n = m->nf, *number = malloc(((size_t)m->nv + 1) * sizeof *number);
     const int32_t *tri = m->tri;
     abut_status rc = number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "surface of %d points", m->nv);
-    if (!rc && m->nt) rc = abut_surface_triangles(m->tet, m->nt, m->nv, &made, &n, err);
+    if (!rc && m->nt) rc = abut_surface_triangles(m->tet, m->nt, &made, &n, err);
     if (made) tri = made;
     for (int32_t i = 0; i < m->nv && !rc; i++) number[i] = -1;
     for (size_t i = 0; i < 3 * (size_t)n && !rc; i++) number[tri[i]] = 0;

@@ -170,7 +170,7 @@ abut_status abut_proxy_upsample(const abut_mesh *m, abut_rest_shape shape, int s
     int32_t n = 0, nv = 0, *vertex = NULL;
     place *list = NULL;
     *out = (abut_proxy){ 0 };
-    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    abut_status rc = abut_surface_faces(m->tet, m->nt, &face, &n, err);
     const size_t all = (size_t)n * (size_t)abut_triangle_nodes(segments);
     if (!rc) rc = list_places(m, face, n, segments, &list, err);
     for (size_t i = 0; i < (rc ? 0 : all); i++) nv += i == 0 || abut_node_key_compare(&list[i - 1].key, &list[i].key) != 0;
@@ -279,7 +279,7 @@ abut_status abut_proxy_chord(const abut_mesh *m, abut_rest_shape shape, int segm
 {
     int64_t *face = NULL;
     int32_t n = 0;
-    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    abut_status rc = abut_surface_faces(m->tet, m->nt, &face, &n, err);
     if (!rc) chord_of(m, shape, face, n, segments, out);
     free(face);
     return rc;
@@ -290,7 +290,7 @@ abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, d
 {
     int64_t *face = NULL;
     int32_t n = 0;
-    abut_status rc = abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err);
+    abut_status rc = abut_surface_faces(m->tet, m->nt, &face, &n, err);
     for (*segments = 1; !rc; ++*segments) {
         chord_of(m, shape, face, n, *segments, chord);
         if (chord->measured <= tolerance || *segments == ABUT_SEGMENTS_CHOSEN) break;
@@ -302,7 +302,7 @@ abut_status abut_proxy_segments_for(const abut_mesh *m, abut_rest_shape shape, d
 abut_status abut_proxy_longest_side(const abut_mesh *m, double *length, abut_err *err)
 {
     int32_t *tri = NULL, n = 0;
-    const abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err);
+    const abut_status rc = abut_surface_triangles(m->tet, m->nt, &tri, &n, err);
     *length = 0;
     for (size_t i = 0; i < (rc ? 0 : 3 * (size_t)n); i++) {
         const double *a = m->x + 3 * (size_t)tri[i], *b = m->x + 3 * (size_t)tri[i % 3 == 2 ? i - 2 : i + 1];

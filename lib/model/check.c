@@ -401,7 +401,7 @@ static abut_status check_faces(const job *j, abut_err *err)
 {
     int32_t *face = NULL, n = 0;
     if (!j->m->nt) return ABUT_OK;
-    abut_status rc = abut_surface_triangles(j->m->tet, j->m->nt, j->m->nv, &face, &n, err);
+    abut_status rc = abut_surface_triangles(j->m->tet, j->m->nt, &face, &n, err);
     if (!rc) rc = covered(j, "outer face", face, n, 3, err);
     free(face);
     return rc;

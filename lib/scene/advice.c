@@ -315,8 +315,7 @@ abut_status abut_pressed_refuse(const abut_pressed *p, const abut_model *m, abut
     const double g = abut_v3_norm(abut_v3_get(m->gravity));
     char text[ABUT_PRESSED_WORDS];
     pressed_words(p, m, text);
-    if (p->is_tiny)
-        return abut_fail(err, ABUT_E_GEOM, "%s: expected a larger gap, which --separate GAP makes, %s", text, taken);
+    if (p->is_tiny) return abut_fail(err, ABUT_E_GEOM, "%s: expected a larger gap, which --separate GAP makes, %s", text, taken);
     if (!(p->speed > p->most)) return ABUT_OK;
     return abut_fail(err, ABUT_E_GEOM, "%s, more than %.3g m/s, a tenth of %s; expected a larger gap, a smaller "
                      "contact.dhat, %s", text, p->most, g > 0 ? "sqrt(gravity l)" : "the speed of the scene", taken);
@@ -344,7 +343,7 @@ static abut_status find_deep(const abut_model *m, uint8_t *is_deep, abut_err *er
     enum { INSIDE, NEAR, SURFACE };
     int32_t *tri = NULL, n = 0;
     uint8_t *where = calloc((size_t)m->nv + 1, 1);
-    abut_status rc = where ? abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err)
+    abut_status rc = where ? abut_surface_triangles(m->tet, m->nt, &tri, &n, err)
                            : abut_fail(err, ABUT_E_NOMEM, "advice: %d nodes", m->nv);
     for (int32_t i = 0; i < 3 * n && !rc; i++) where[tri[i]] = SURFACE;
     for (int32_t t = 0; t < m->nt && !rc; t++) {

@@ -244,7 +244,7 @@ static abut_status load_faces(motion_rows *m, const abut_part *p, const abut_sce
     int64_t *face = NULL;
     int32_t faces = 0;
     abut_quadrature q = { 0 };
-    abut_status rc = abut_surface_faces(mesh->tet, mesh->nt, mesh->nv, &face, &faces, err);
+    abut_status rc = abut_surface_faces(mesh->tet, mesh->nt, &face, &faces, err);
     if (!rc) rc = abut_quadrature_triangle(order + 2 * (order - 1), &q, err);
     for (int32_t i = 0; i < faces && !rc; i++) {
         int32_t node[ABUT_TET_NODES_MAX];

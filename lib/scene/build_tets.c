@@ -313,10 +313,10 @@ static abut_status add_triangles(abut_part *p, const abut_mesh *m, abut_err *err
 abut_status abut_build_surface(abut_part *p, abut_err *err)
 {
     const abut_mesh *m = &p->object->mesh;
-    abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &p->tri, &p->ntri, err);
+    abut_status rc = abut_surface_triangles(m->tet, m->nt, &p->tri, &p->ntri, err);
     if (rc) return rc;
     if (m->nf && (rc = add_triangles(p, m, err))) return rc;
-    return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, m->nv, &p->edge, &p->nedge, err);
+    return abut_surface_edges(p->tri, p->ntri, m->seg, m->ns, &p->edge, &p->nedge, err);
 }
 
 abut_status abut_build_mark_surface(abut_part *p, abut_err *err)
@@ -328,7 +328,7 @@ abut_status abut_build_mark_surface(abut_part *p, abut_err *err)
     p->surface = calloc((size_t)m->nv + 1, 1);
     if (!p->surface) return no_memory(err, "nodes");
     for (int32_t i = 0; i < m->nv; i++) p->surface[i] = p->vertex[i] == 0;
-    abut_status rc = order > 1 ? abut_surface_faces(m->tet, m->nt, m->nv, &face, &n, err) : ABUT_OK;
+    abut_status rc = order > 1 ? abut_surface_faces(m->tet, m->nt, &face, &n, err) : ABUT_OK;
     for (int32_t i = 0; i < n && !rc; i++) {
         int32_t node[ABUT_TET_NODES_MAX];
         int of_face[ABUT_FACE_NODES_MAX];
@@ -480,7 +480,7 @@ abut_status abut_build_proxies(abut_build *b, abut_err *err)
         free(p->edge);
         p->edge = NULL;
         const abut_mesh *s = &o->proxy.surface;
-        if (!rc) rc = abut_surface_edges(p->proxy->tri, p->proxy->nf, s->seg, s->ns, p->proxy->nv, &p->edge, &p->nedge, err);
+        if (!rc) rc = abut_surface_edges(p->proxy->tri, p->proxy->nf, s->seg, s->ns, &p->edge, &p->nedge, err);
         if (rc) break;
         rc = placed(o, abut_mesh_bound((double)b->out->collision_vertices + p->proxy->nv,
                                        (double)b->out->triangles + p->proxy->nf, "all objects up to this one", err), err);

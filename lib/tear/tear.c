@@ -540,8 +540,8 @@ static abut_status find_segments(const tearing *w, surface *s, abut_err *err)
     for (int32_t i = 0; i < 3 * m->nct && !rc; i++) tri[i] = abut_model_contact_node(m, m->coll_tri[i]);
     for (int32_t r = 0; r < m->nrd && !rc; r++)     /* those that stay, then those that go */
         memcpy(rod + 2 * (size_t)(w->no_rod[r] ? --from_end : n++), m->rod + 2 * (size_t)r, 2 * sizeof *rod);
-    if (!rc) rc = abut_surface_edges(NULL, 0, rod, n, m->nv, &stay.node, &stay.n, err);
-    if (!rc) rc = abut_surface_edges(tri, m->nct, rod + 2 * (size_t)n, m->nrd - n, m->nv, &other.node, &other.n, err);
+    if (!rc) rc = abut_surface_edges(NULL, 0, rod, n, &stay.node, &stay.n, err);
+    if (!rc) rc = abut_surface_edges(tri, m->nct, rod + 2 * (size_t)n, m->nrd - n, &other.node, &other.n, err);
     for (int32_t e = 0; e < m->nce && !rc; e++) {
         const int32_t *v = m->coll_edge + 2 * (size_t)e;
         const int32_t a = abut_model_contact_node(m, v[0]), b = abut_model_contact_node(m, v[1]);
@@ -558,11 +558,10 @@ static abut_status find_surface(const tearing *w, surface *s, abut_err *err)
     const abut_model *m = w->m;
     const cells *c = &w->c;
     int32_t *tet = malloc((4 * (size_t)c->nt + 1) * sizeof *tet), *outer = NULL, n = 0, nouter = 0;
-    const int32_t nv = m->nv + w->ncopies;
     abut_status rc = tet ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
     for (int32_t t = 0; t < c->nt && !rc; t++)
         if (!c->gone[t]) memcpy(tet + 4 * (size_t)n++, c->now + 4 * (size_t)t, 4 * sizeof *tet);
-    if (!rc) rc = abut_surface_triangles(tet, n, nv, &outer, &nouter, err);
+    if (!rc) rc = abut_surface_triangles(tet, n, &outer, &nouter, err);
     s->tri = rc ? NULL : malloc(3 * ((size_t)nouter + (size_t)c->n + (size_t)m->nct + 1) * sizeof *s->tri);
     if (!rc && !s->tri) rc = abut_fail(err, ABUT_E_NOMEM, "tearing: surface");
     if (!rc) {
@@ -578,7 +577,7 @@ static abut_status find_surface(const tearing *w, surface *s, abut_err *err)
         }
     }
     if (!rc) rc = find_segments(w, s, err);
-    if (!rc) rc = abut_surface_edges(s->tri, s->ntri, s->seg, s->nseg, nv, &s->edge, &s->nedge, err);
+    if (!rc) rc = abut_surface_edges(s->tri, s->ntri, s->seg, s->nseg, &s->edge, &s->nedge, err);
     ABUT_FREE(tet, outer);
     return rc;
 }

@@ -45,7 +45,7 @@ static void contact_arrays(abut_arrays *set, int ntri)
     abut_err err = { 0 };
     int32_t node[NV], *edge, n;
     for (int i = 0; i < NV; i++) node[i] = i;
-    need(!abut_surface_edges(tri, ntri, wire, ntri ? 1 : 0, NV, &edge, &n, &err), &err);
+    need(!abut_surface_edges(tri, ntri, wire, ntri ? 1 : 0, &edge, &n, &err), &err);
     put(set, "contact/node", ntri ? NV : 0, node, ntri ? sizeof node : 0);
     put(set, "contact/edge", n, edge, 2 * (size_t)n * sizeof *edge);
     put(set, "contact/triangle", ntri, tri, 3 * (size_t)ntri * sizeof *tri);

@@ -50,7 +50,7 @@ static void holds_to(const abut_mesh *cage, const abut_mesh *s, double sampled)
     int32_t *tri = NULL, n = 0;
     for (int32_t t = 0; t < cage->nt; t++) CHECK(tet_volume(cage, t) > 0);
     for (int32_t i = 0; i < s->nv; i++) CHECK(depth(cage, s->x + 3 * i) >= -1e-12);
-    CHECK(!abut_mesh_check(cage, NULL) && !abut_surface_triangles(cage->tet, cage->nt, cage->nv, &tri, &n, NULL) && n > 0);
+    CHECK(!abut_mesh_check(cage, NULL) && !abut_surface_triangles(cage->tet, cage->nt, &tri, &n, NULL) && n > 0);
     CHECK(!abut_cage_fill(cage, s, fill, NULL));
     for (int32_t t = 0; t < cage->nt; t++) {
         CHECK(fill[t] >= 0 && fill[t] <= 1);
@@ -76,7 +76,7 @@ TEST(a_lattice_of_cells_holds_a_ball_a_tube_and_a_ring_and_their_volumes)
     CHECK(!abut_generate_revolution(bottle, 6, 12, 2, &s[1], NULL));
     CHECK(!abut_generate_torus(1, 0.3, 12, 2, &ring, NULL));
     int32_t *tri = NULL, n = 0;
-    CHECK(!abut_surface_triangles(ring.tet, ring.nt, ring.nv, &tri, &n, NULL));
+    CHECK(!abut_surface_triangles(ring.tet, ring.nt, &tri, &n, NULL));
     for (int32_t i = 0; i < ring.nv; i++) CHECK(!abut_mesh_add_vertex(&s[2], ring.x + 3 * i, NULL));
     for (int32_t t = 0; t < n; t++) CHECK(!abut_mesh_add_tri(&s[2], tri[3 * t], tri[3 * t + 1], tri[3 * t + 2], NULL));
     for (int k = 0; k < 3; k++) {

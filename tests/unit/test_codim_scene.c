@@ -182,7 +182,7 @@ TEST(every_inner_edge_has_one_hinge)
     int32_t *edge = NULL, n = 0, ne = 0, border = 0;
     CHECK(!abut_generate_sheet(&(abut_sheet){ { 1, 1 }, { 9, 11 }, ABUT_LAYOUT_ROWS, 0.2, 5 }, &m, &err));
     CHECK(!abut_hinges_find(m.tri, m.nf, m.nv, &h, &n, &err));
-    CHECK(!abut_surface_edges(m.tri, m.nf, NULL, 0, m.nv, &edge, &ne, &err));
+    CHECK(!abut_surface_edges(m.tri, m.nf, NULL, 0, &edge, &ne, &err));
     border = 2 * ne - 3 * m.nf;                           /* 3 F = 2 E - border */
     CHECK(n == ne - border && border == 9 + 10 + 2 * 11); /* the last row is shifted */
     for (int32_t i = 0; i < n; i++)

@@ -252,7 +252,7 @@ TEST(t5_nodes_inside_feel_no_force_under_any_linear_displacement)
             int64_t *face = NULL;
             int32_t faces = 0, n = 0, node[35];
             int of_face[15];
-            CHECK(!abut_surface_faces(m->tet, m->nt, m->nv, &face, &faces, NULL));
+            CHECK(!abut_surface_faces(m->tet, m->nt, &face, &faces, NULL));
             for (int32_t i = 0; i < faces; i++) {
                 abut_mesh_tet_nodes(&w.box.mesh, (int32_t)(face[i] / 4), node);
                 abut_tet_face_nodes(k, (int)(face[i] % 4), of_face);

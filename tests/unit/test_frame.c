@@ -23,7 +23,7 @@ static void make(abut_mesh *m, int curly)
 static void shell_of(const abut_mesh *m, abut_mesh *s)
 {
     int32_t *tri = NULL, n = 0;
-    CHECK(!abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, NULL));
+    CHECK(!abut_surface_triangles(m->tet, m->nt, &tri, &n, NULL));
     for (int32_t i = 0; i < m->nv; i++) CHECK(!abut_mesh_add_vertex(s, m->x + 3 * i, NULL));
     for (int32_t t = 0; t < n; t++) CHECK(!abut_mesh_add_tri(s, tri[3 * t], tri[3 * t + 1], tri[3 * t + 2], NULL));
     free(tri);

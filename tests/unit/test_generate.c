@@ -48,7 +48,7 @@ TEST(a_mat_has_the_counts_of_the_literature)
         int32_t *tri = NULL, n = 0;
         CHECK(!abut_generate_box((double[3]){ 1, 0.008, 1 }, (int32_t[3]){ N - 1, 1, N - 1 }, &m, &err));
         CHECK(m.nv == 2 * N * N && m.nt == 6 * (N - 1) * (N - 1));
-        CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &n, &err));
+        CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &n, &err));
         CHECK(n == 4 * (N - 1) * (N - 1) + 8 * (N - 1));
         CHECK_NEAR(volume_sum(&m, 0.999), 0.008, 1e-15);
         CHECK_NEAR(enclosed(&m, tri, n), 0.008, 1e-15);
@@ -93,7 +93,7 @@ static int euler_of_boundary(const abut_mesh *m, double flat)
 {
     int32_t *tri = NULL, n = 0;
     abut_err err = { 0 };
-    CHECK(!abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, &err));
+    CHECK(!abut_surface_triangles(m->tet, m->nt, &tri, &n, &err));
     const int euler = euler_of_manifold(tri, n, m->nv);
     const double sum = volume_sum(m, flat);
     CHECK_NEAR(enclosed(m, tri, n), sum, 1e-12 * sum);
@@ -111,7 +111,7 @@ TEST(a_ball_fills_its_sphere_without_flat_tets)
         int32_t *tri = NULL, n = 0;
         CHECK(!abut_generate_sphere(2, cells[k], &m, &err));
         CHECK(m.nv == (cells[k] + 1) * (cells[k] + 1) * (cells[k] + 1) && m.nt == 6 * cells[k] * cells[k] * cells[k]);
-        CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &n, &err));
+        CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &n, &err));
         for (int32_t i = 0; i < 3 * n; i++) {
             const double *p = m.x + 3 * tri[i];
             CHECK_NEAR(p[0] * p[0] + p[1] * p[1] + p[2] * p[2], 4, 1e-14);
@@ -365,7 +365,7 @@ TEST(the_boundary_equals_a_count_of_all_faces)
         if (abut_rng_below(&rng, 3)) memmove(m.tet + 4 * kept++, m.tet + 4 * t, 16);
     m.nt = kept;
     int32_t *tri = NULL, n = 0, want = 0;
-    CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &n, &err));
+    CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &n, &err));
     int32_t (*all)[3] = malloc((size_t)m.nt * 4 * sizeof *all);
     for (int32_t t = 0; t < m.nt; t++)
         for (int k = 0; k < 4; k++) {
@@ -387,7 +387,7 @@ TEST(the_boundary_equals_a_count_of_all_faces)
     CHECK_NEAR(enclosed(&m, tri, n), sum, 1e-14);   /* outward, all of them */
 
     int32_t *edge = NULL, ne = 0, seg[4] = { 7, 2, 2, 7 };
-    CHECK(!abut_surface_edges(tri, n, seg, 2, m.nv, &edge, &ne, &err));
+    CHECK(!abut_surface_edges(tri, n, seg, 2, &edge, &ne, &err));
     int32_t (*list)[2] = malloc(((size_t)n * 3 + 2) * sizeof *list);
     int32_t k = 0, unique = 0;
     for (int32_t i = 0; i < n; i++)
@@ -412,8 +412,8 @@ TEST(faces_of_three_tets_and_tets_on_one_side_are_named)
     const int32_t three[12] = { 0, 1, 2, 3, 0, 2, 1, 4, 0, 1, 2, 5 }, side[8] = { 0, 1, 2, 3, 0, 1, 2, 4 };
     int32_t *tri = NULL, n = 0;
     abut_err err = { 0 };
-    CHECK(abut_surface_triangles(three, 3, 6, &tri, &n, &err) == ABUT_E_GEOM && strstr(err.msg, "face 0 1 2"));
-    CHECK(abut_surface_triangles(side, 2, 5, &tri, &n, &err) == ABUT_E_GEOM && strstr(err.msg, "tets 0 and 1"));
+    CHECK(abut_surface_triangles(three, 3, &tri, &n, &err) == ABUT_E_GEOM && strstr(err.msg, "face 0 1 2"));
+    CHECK(abut_surface_triangles(side, 2, &tri, &n, &err) == ABUT_E_GEOM && strstr(err.msg, "tets 0 and 1"));
     CHECK(!tri);
 }
 

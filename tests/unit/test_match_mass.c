@@ -23,7 +23,7 @@ TEST(volume_and_center_of_tets_of_a_surface_and_of_curved_tets_are_those_of_the_
     CHECK(!abut_mesh_volume(&m, &V, c, NULL));
     CHECK_NEAR(V, 6, 1e-12);
     for (int d = 0; d < 3; d++) CHECK_NEAR(c[d], 4 + d, 1e-12);
-    CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &n, NULL));
+    CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &n, NULL));
     for (int32_t i = 0; i < m.nv; i++) CHECK(!abut_mesh_add_vertex(&s, m.x + 3 * i, NULL));
     for (int32_t t = 0; t < n; t++) CHECK(!abut_mesh_add_tri(&s, tri[3 * t], tri[3 * t + 1], tri[3 * t + 2], NULL));
     CHECK(!abut_mesh_volume(&s, &V, c, NULL));

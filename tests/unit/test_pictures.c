@@ -21,7 +21,7 @@ static void box_part(kuhn_box *b, int n, double jitter, abut_part *p)
     kuhn_build(b, n, 0.1, jitter, 1);
     *p = (abut_part){ .name = "box", .nv = b->model.nv, .node = malloc(sizeof(int32_t) * (size_t)b->model.nv) };
     for (int32_t i = 0; i < p->nv; i++) p->node[i] = i;
-    CHECK(!abut_surface_triangles(b->tet, b->model.nt, b->model.nv, &p->tri, &p->ntri, &err));
+    CHECK(!abut_surface_triangles(b->tet, b->model.nt, &p->tri, &p->ntri, &err));
 }
 
 static void box_free(kuhn_box *b, abut_part *p)

@@ -60,7 +60,7 @@ static void check_rows(const abut_proxy *p, const abut_mesh *m)
 static int is_closed(const abut_proxy *p)
 {
     int32_t *edge = NULL, n = 0;
-    CHECK(!abut_surface_edges(p->tri, p->nf, NULL, 0, p->nv, &edge, &n, NULL));
+    CHECK(!abut_surface_edges(p->tri, p->nf, NULL, 0, &edge, &n, NULL));
     free(edge);
     return 2 * n == 3 * p->nf && p->nv - n + p->nf == 2;
 }
@@ -84,7 +84,7 @@ TEST(the_boundary_divided_is_closed_and_its_rows_lead_to_its_vertices)
             abut_proxy p;
             int32_t *tri = NULL, faces = 0, widest = 0;
             CHECK(!abut_proxy_upsample(&m, own, n, &p, NULL));
-            CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &faces, NULL));
+            CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &faces, NULL));
             CHECK(p.nf == faces * n * n && is_closed(&p) && !p.offset);
             check_rows(&p, &m);
             for (int32_t v = 0; v < p.nv; v++)
@@ -103,7 +103,7 @@ TEST(t1_one_segment_of_straight_tets_selects_the_points_of_the_boundary)
     abut_proxy p;
     int32_t *tri = NULL, faces = 0;
     CHECK(!abut_proxy_upsample(&m, own, 1, &p, NULL));
-    CHECK(!abut_surface_triangles(m.tet, m.nt, m.nv, &tri, &faces, NULL));
+    CHECK(!abut_surface_triangles(m.tet, m.nt, &tri, &faces, NULL));
     for (int32_t v = 0; v < p.nv; v++) {
         CHECK(p.first[v + 1] == p.first[v] + 1);
         CHECK_NEAR(p.weight[p.first[v]], 1, 0);
@@ -146,7 +146,7 @@ TEST(the_chord_is_bounded_and_falls_with_the_square_of_the_segments)
         CHECK(one.measured <= one.bound + 1e-15 && four.measured <= four.bound + 1e-15 && eight.measured <= eight.bound + 1e-15);
         CHECK_NEAR(one.bound, 16 * four.bound, 1e-12);
         if (order > 1) CHECK(four.measured > 2.5 * eight.measured && four.measured > 0.05 * four.bound);
-        CHECK(!abut_surface_faces(m.tet, m.nt, m.nv, &face, &faces, NULL));
+        CHECK(!abut_surface_faces(m.tet, m.nt, &face, &faces, NULL));
         abut_proxy p;
         CHECK(!abut_proxy_upsample(&m, own, 4, &p, NULL));
         double seen = 0;

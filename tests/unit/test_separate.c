@@ -28,11 +28,11 @@ static void scene_make(scene *s, abut_mesh *mesh)
     *mesh = (abut_mesh){ 0 };
     const abut_mesh *g = &s->mesh;
     int32_t nt = 0, ne = 0;
-    CHECK(!abut_surface_triangles(g->tet, g->nt, g->nv, &s->tri, &nt, &s->err));
+    CHECK(!abut_surface_triangles(g->tet, g->nt, &s->tri, &nt, &s->err));
     s->tri = realloc(s->tri, 3 * (size_t)(nt + g->nf + 1) * sizeof *s->tri);
     if (g->nf) memcpy(s->tri + 3 * nt, g->tri, 3 * (size_t)g->nf * sizeof *s->tri);
     nt += g->nf;
-    CHECK(!abut_surface_edges(s->tri, nt, g->seg, g->ns, g->nv, &s->edge, &ne, &s->err));
+    CHECK(!abut_surface_edges(s->tri, nt, g->seg, g->ns, &s->edge, &ne, &s->err));
     s->node = malloc((size_t)g->nv * sizeof *s->node), s->role = calloc((size_t)g->nv, sizeof *s->role);
     s->mass = malloc((size_t)g->nv * sizeof *s->mass), s->x = malloc(3 * (size_t)g->nv * sizeof *s->x);
     for (int32_t i = 0; i < g->nv; i++) s->node[i] = i, s->mass[i] = 1;

@@ -272,7 +272,7 @@ static void settle(const cells *c, const size_t *list, size_t n, const double *r
 static abut_status snap_surface(const shape *f, const cells *c, abut_mesh *m, abut_err *err)
 {
     int32_t *tri = NULL, n = 0;
-    abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &tri, &n, err);
+    abut_status rc = abut_surface_triangles(m->tet, m->nt, &tri, &n, err);
     if (rc) return rc;
     const size_t size = 3 * (size_t)m->nv;
     double *rest = malloc(size * sizeof *rest), *move = calloc(size, sizeof *move);

@@ -452,7 +452,7 @@ abut_status abut_cage_fit(abut_mesh *m, const abut_mesh *surface, double inflate
 {
     const size_t n3 = 3 * (size_t)m->nv;
     fit f = { .m = m, .surface = surface };
-    abut_status rc = abut_surface_triangles(m->tet, m->nt, m->nv, &f.tri, &f.n, err);
+    abut_status rc = abut_surface_triangles(m->tet, m->nt, &f.tri, &f.n, err);
     if (rc) return rc;
     f.rest = malloc(n3 * sizeof *f.rest + 1);
     f.move = calloc(n3 + 1, sizeof *f.move);
