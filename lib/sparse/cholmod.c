@@ -121,13 +121,12 @@ static void scalar_values(const abut_bsr *A, double *to)
 
 /* ---- the operations ---- */
 
-static abut_status cholmod_make(void **self, int threads, abut_err *err)
+static abut_status cholmod_make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
-    (void)threads;
-    backend *s = calloc(1, sizeof *s);
-    if (!s) return abut_no_memory("CHOLMOD", err);
+    backend *s = self;
+    (void)ops, (void)threads;
     const abut_status rc = load(&s->lib, err);
-    if (rc) return free(s), rc;
+    if (rc) return rc;
     s->lib.start(&s->com);
     s->com.print = 0;
     s->com.supernodal = CHOLMOD_SUPERNODAL;
@@ -135,7 +134,6 @@ static abut_status cholmod_make(void **self, int threads, abut_err *err)
     s->com.nmethods = 1;
     s->com.postorder = 1;
     s->n = s->bad_row = -1;
-    *self = s;
     return ABUT_OK;
 }
 
@@ -275,17 +273,17 @@ static abut_linear_stats cholmod_stats(const void *self)
     return (abut_linear_stats){ .nnz = (double)s->L->xsize, .flops = s->flops, .bytes = s->L->xsize * sizeof(double) };
 }
 
-static void cholmod_free_backend(void *self)
+static void cholmod_clear(void *self)
 {
     backend *s = self;
     forget(s);
     s->lib.finish(&s->com);
-    free(s);
 }
 
 const abut_linear_solver_ops abut_linear_cholmod = {
     .name = "cholmod", .help = "supernodal Cholesky of SuiteSparse",
     .can = ABUT_CAN_PRECONDITION | ABUT_CAN_SCALAR,
-    .make = cholmod_make, .analyse = cholmod_analyse_pattern, .factor = cholmod_factor_values, .solve = cholmod_solve_system,
-    .apply = cholmod_apply, .bad_row = cholmod_bad_row, .stats = cholmod_stats, .free = cholmod_free_backend,
+    .size = sizeof(backend), .make = cholmod_make, .analyse = cholmod_analyse_pattern, .factor = cholmod_factor_values,
+    .solve = cholmod_solve_system, .apply = cholmod_apply, .bad_row = cholmod_bad_row, .stats = cholmod_stats,
+    .clear = cholmod_clear,
 };

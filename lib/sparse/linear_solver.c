@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const abut_linear_solver_ops *const abut_linear_solvers[] = {
@@ -38,15 +39,20 @@ abut_status abut_linear_solver_find(const char *name, const abut_linear_solver_o
 abut_status abut_linear_solver_init(abut_linear_solver *s, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
     assert(s && ops);
-    *s = (abut_linear_solver){ .ops = ops };
-    const abut_status rc = ops->make(&s->self, threads, err);
-    if (rc) *s = (abut_linear_solver){ 0 };
-    return rc;
+    *s = (abut_linear_solver){ 0 };
+    void *self = calloc(1, ops->size);
+    abut_status rc = self ? ABUT_OK : abut_no_memory(ops->name, err);
+    if (!rc && ops->make) rc = ops->make(self, ops, threads, err);
+    if (rc) return free(self), rc;
+    s->ops = ops;
+    s->self = self;
+    return ABUT_OK;
 }
 
 void abut_linear_solver_clear(abut_linear_solver *s)
 {
-    if (s->ops) s->ops->free(s->self);
+    if (s->ops) s->ops->clear(s->self);
+    free(s->self);
     *s = (abut_linear_solver){ 0 };
 }
 

@@ -41,8 +41,10 @@ typedef struct abut_linear_solver_ops {
     const char *name, *help;    /* of step --linear-solver */
     unsigned can;               /* ABUT_CAN_*, ABUT_IS_*, ABUT_HAS_* */
     const char *history;        /* name with the version of the library that its bits depend on, for streams; NULL: name */
-    /** *self: no analysis.  threads >= 1: no bit depends on it.  Fails  ABUT_E_ARG, ABUT_E_NOMEM */
-    abut_status (*make)(void **self, int threads, abut_err *err);
+    size_t size;                /* bytes of an instance */
+    /** self: an instance filled with 0, to be made one of the row `ops`, without an analysis; NULL: that is all.
+     * threads >= 1: no bit depends on it.  Fails  ABUT_E_ARG, ABUT_E_NOMEM; then self owns nothing */
+    abut_status (*make)(void *self, const struct abut_linear_solver_ops *ops, int threads, abut_err *err);
     /** The rows of the first matrix from here on may be cut into parts that last until the next call; NULL: nothing lasts. */
     void (*begin_step)(void *self);
     /** order[n]: block row order[k] is eliminated k-th; NULL: the solver's own.  On failure there is no analysis. */
@@ -62,7 +64,8 @@ typedef struct abut_linear_solver_ops {
     /** Block row of the pivot that failed in the last factor, -1: none or not known; NULL: never known. */
     int32_t (*bad_row)(const void *self);
     abut_linear_stats (*stats)(const void *self);
-    void (*free)(void *self);
+    /** Frees what an instance owns. */
+    void (*clear)(void *self);
 } abut_linear_solver_ops;
 
 /* Zero-filled is empty. */

@@ -241,34 +241,32 @@ static abut_linear_stats reuse_stats(const void *self)
     return s;
 }
 
-static void reuse_free(void *self)
+static void reuse_clear(void *self)
 {
     reuse *r = self;
     abut_linear_solver_clear(&r->inner);
     abut_arena_clear(&r->scratch);
-    free(r);
 }
 
 static const abut_linear_solver_ops reuse_ops = {
     .name = "factor reuse", .help = "older factors, and those in single precision, before new ones",
-    .can = ABUT_CAN_PRECONDITION,
+    .can = ABUT_CAN_PRECONDITION, .size = sizeof(reuse),
     .begin_step = reuse_begin_step, .analyse = reuse_analyse, .factor = reuse_factor_values, .solve = reuse_solve,
-    .apply = reuse_apply, .bad_row = reuse_bad_row, .stats = reuse_stats, .free = reuse_free,
+    .apply = reuse_apply, .bad_row = reuse_bad_row, .stats = reuse_stats, .clear = reuse_clear,
 };
 
 abut_status abut_reuse_make(abut_linear_solver *out, abut_linear_solver *inner, const abut_reuse_order *order, abut_err *err)
 {
-    reuse *r = calloc(1, sizeof *r);
-    abut_status rc = r ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "factor reuse: out of memory");
-    if (!rc && abut_linear_can(inner, ABUT_IS_ITERATIVE))
-        rc = abut_fail(err, ABUT_E_ARG, "factor reuse: linear solver %s has no factors", inner->ops->name);
-    if (rc) return free(r), abut_linear_solver_clear(inner), rc;
+    const abut_status rc = abut_linear_can(inner, ABUT_IS_ITERATIVE)
+        ? abut_fail(err, ABUT_E_ARG, "factor reuse: linear solver %s has no factors", inner->ops->name)
+        : abut_linear_solver_init(out, &reuse_ops, 1, err);
+    if (rc) return abut_linear_solver_clear(inner), rc;
+    reuse *r = out->self;
     r->inner = *inner;
     r->has_order = order != NULL;
     if (order) r->order = *order;
     r->noted = 1;
     *inner = (abut_linear_solver){ 0 };
-    *out = (abut_linear_solver){ .ops = &reuse_ops, .self = r };
     return ABUT_OK;
 }
 

@@ -27,13 +27,6 @@ typedef struct diagonal {
     int32_t rows, cap;
 } diagonal;
 
-static abut_status diagonal_make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    (void)opt;
-    *self = calloc(1, sizeof(diagonal));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-}
-
 static abut_status diagonal_factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
 {
     (void)rep;
@@ -77,13 +70,11 @@ static void diagonal_stats(const void *self, abut_report *rep)
     rep->factor_bytes = (double)sizeof(double) * rep->factor_nnz;
 }
 
-static void diagonal_release(void *self)
-{
-    ABUT_FREE(((diagonal *)self)->inverse, self);
-}
+static void diagonal_clear(void *self) { free(((diagonal *)self)->inverse); }
 
-const abut_initial_ops abut_initial_diagonal = { .needs = ABUT_NEEDS_MATRIX, .make = diagonal_make, .factor = diagonal_factor,
-                                                 .precond = diagonal_precond, .stats = diagonal_stats, .free = diagonal_release };
+const abut_initial_ops abut_initial_diagonal = { .needs = ABUT_NEEDS_MATRIX, .size = sizeof(diagonal),
+                                                 .factor = diagonal_factor, .precond = diagonal_precond,
+                                                 .stats = diagonal_stats, .clear = diagonal_clear };
 
 /* ---- block Jacobi ---- */
 
@@ -97,13 +88,7 @@ typedef struct blocks {
     const abut_quasi_options *user;
 } blocks;
 
-static abut_status blocks_make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    blocks *b = *self = calloc(1, sizeof(blocks));
-    if (!b) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    b->user = &opt->user->quasi;
-    return ABUT_OK;
-}
+static void blocks_make(void *self, const abut_direction_options *opt) { ((blocks *)self)->user = &opt->user->quasi; }
 
 /* The rows of A cut along few blocks: set j is row[first[j] .. first[j+1]), ascending; first[k + 2], part[n] is scratch. */
 static abut_status cut_rows(const abut_bsr *A, int32_t k, int32_t *first, int32_t *row, int32_t *part, abut_err *err)
@@ -152,14 +137,11 @@ static void blocks_stats(const void *self, abut_report *rep)
     rep->factor_nnz = c.factor_nnz, rep->factor_flops = c.factor_flops, rep->factor_bytes = (double)c.bytes;
 }
 
-static void blocks_release(void *self)
-{
-    abut_subdomains_free(&((blocks *)self)->domains);
-    free(self);
-}
+static void blocks_clear(void *self) { abut_subdomains_free(&((blocks *)self)->domains); }
 
-const abut_initial_ops abut_initial_blocks = { .needs = ABUT_NEEDS_MATRIX, .make = blocks_make, .factor = blocks_factor,
-                                               .precond = blocks_precond, .stats = blocks_stats, .free = blocks_release };
+const abut_initial_ops abut_initial_blocks = { .needs = ABUT_NEEDS_MATRIX, .size = sizeof(blocks), .make = blocks_make,
+                                               .factor = blocks_factor, .precond = blocks_precond, .stats = blocks_stats,
+                                               .clear = blocks_clear };
 
 /* ---- incomplete Cholesky ---- */
 
@@ -172,18 +154,12 @@ typedef struct ordered {
     double *r, *z;          /* [3 n] in that order */
 } ordered;
 
-static void empty(ordered *o)
+static void empty(void *self)
 {
+    ordered *o = self;
     abut_ichol_clear(&o->factor);
     ABUT_FREE(o->order, o->r, o->z);
     *o = (ordered){ 0 };
-}
-
-static abut_status ichol_make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    (void)opt;
-    *self = calloc(1, sizeof(ordered));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix");
 }
 
 static abut_status ichol_factor(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err)
@@ -230,14 +206,9 @@ static void ichol_stats(const void *self, abut_report *rep)
     rep->factor_bytes = (double)sizeof(double) * rep->factor_nnz;
 }
 
-static void ichol_release(void *self)
-{
-    empty(self);
-    free(self);
-}
-
-const abut_initial_ops abut_initial_ichol = { .needs = ABUT_NEEDS_MATRIX, .make = ichol_make, .factor = ichol_factor,
-                                              .precond = ichol_precond, .stats = ichol_stats, .free = ichol_release };
+const abut_initial_ops abut_initial_ichol = { .needs = ABUT_NEEDS_MATRIX, .size = sizeof(ordered),
+                                              .factor = ichol_factor, .precond = ichol_precond, .stats = ichol_stats,
+                                              .clear = empty };
 
 /* ---- the identity ---- */
 
@@ -252,13 +223,7 @@ typedef struct identity {
     abut_made_for mean_of;
 } identity;
 
-static abut_status identity_make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    identity *s = *self = calloc(1, sizeof(identity));
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    s->fit = opt->user->quasi.fit;
-    return ABUT_OK;
-}
+static void identity_make(void *self, const abut_direction_options *opt) { ((identity *)self)->fit = opt->user->quasi.fit; }
 
 /* The mean diagonal; at->solve->bad_node is where it is least, if that is not positive. */
 static abut_status find_mean(identity *s, const abut_initial_at *at, abut_err *err)
@@ -323,14 +288,11 @@ static void identity_stats(const void *self, abut_report *rep)
     rep->factor_nnz = rep->factor_flops = rep->factor_bytes = 0;
 }
 
-static void identity_release(void *self)
-{
-    abut_made_for_clear(&((identity *)self)->mean_of);
-    free(self);
-}
+static void identity_clear(void *self) { abut_made_for_clear(&((identity *)self)->mean_of); }
 
-const abut_initial_ops abut_initial_identity = { .make = identity_make, .factor = identity_factor, .precond = identity_precond,
-                                                 .stats = identity_stats, .free = identity_release, .learn = learn };
+const abut_initial_ops abut_initial_identity = { .size = sizeof(identity), .make = identity_make, .factor = identity_factor,
+                                                 .precond = identity_precond, .stats = identity_stats,
+                                                 .clear = identity_clear, .learn = learn };
 
 /* ---- the Hessian at rest ---- */
 
@@ -354,36 +316,19 @@ typedef struct rest {
     int around;                 /* R is not in the factor, but around it */
 } rest;
 
-static abut_status make_one(void **self, int warps, const abut_direction_options *opt, abut_err *err)
+static void make_rest(void *self, const abut_direction_options *opt) { ((rest *)self)->user = opt->user; }
+
+static void make_warped(void *self, const abut_direction_options *opt)
 {
-    rest *s = *self = calloc(1, sizeof(rest));
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    s->user = opt->user;
-    s->warps = warps;
-    return ABUT_OK;
+    *(rest *)self = (rest){ .user = opt->user, .warps = 1 };
 }
 
-static abut_status make_rest(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    return make_one(self, 0, opt, err);
-}
-
-static abut_status make_warped(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    return make_one(self, 1, opt, err);
-}
-
-static void release(void *self)
+static void clear(void *self)
 {
     rest *s = self;
     abut_chol_free(&s->factor);
     abut_made_for_clear(&s->made_for);
-    ABUT_FREE(s->R, s->rotated, s);
-}
-
-static abut_status no_memory(const abut_objective *p, abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+    ABUT_FREE(s->R, s->rotated);
 }
 
 /* ---- how nodes have rotated ---- */
@@ -411,7 +356,7 @@ static abut_status rotate_nodes(rest *s, const abut_objective *p, const double *
     ABUT_FREE(s->R, s->rotated);
     s->R = malloc((9 * (size_t)p->nrow + 1) * sizeof *s->R);
     s->rotated = malloc((6 * (size_t)p->nrow + 1) * sizeof *s->rotated);
-    if (!s->R || !s->rotated) return no_memory(p, err);
+    if (!s->R || !s->rotated) return abut_initial_no_memory(p, err);
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) rotation_of_node(e, x, i, s->R + 9 * (size_t)p->row[i]);
@@ -483,7 +428,7 @@ static abut_status sum_sets(const rest *s, const abut_objective *p, abut_element
     if (rc) return rc;
     double *diag = malloc(((size_t)p->nrow + 1) * sizeof *diag), *K = malloc((9 * A->nnz + 1) * sizeof *K),
            *zeros = calloc(most_values(sets, n) + 1, sizeof *zeros);
-    if (!diag || !K || !zeros) rc = no_memory(p, err);
+    if (!diag || !K || !zeros) rc = abut_initial_no_memory(p, err);
     if (!rc) {
         abut_objective_diagonal(p, diag);
         only(sets, n, 0, p->lasting, zeros, some);
@@ -583,10 +528,10 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_bytes = (double)c.bytes;
 }
 
-const abut_initial_ops abut_initial_rest = { .make = make_rest, .factor = factor, .precond = precond, .stats = stats,
-                                             .free = release };
-const abut_initial_ops abut_initial_warped = { .make = make_warped, .factor = factor, .precond = precond, .stats = stats,
-                                               .free = release };
+const abut_initial_ops abut_initial_rest = { .size = sizeof(rest), .make = make_rest, .factor = factor, .precond = precond,
+                                             .stats = stats, .clear = clear };
+const abut_initial_ops abut_initial_warped = { .size = sizeof(rest), .make = make_warped, .factor = factor, .precond = precond,
+                                               .stats = stats, .clear = clear };
 
 /* ---- directions ---- */
 

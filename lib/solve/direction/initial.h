@@ -30,7 +30,9 @@ enum {
 
 typedef struct abut_initial_ops {
     unsigned needs;
-    abut_status (*make)(void **self, const abut_direction_options *opt, abut_err *err);
+    size_t size;            /* bytes of an instance, filled with 0 before `make` */
+    /** Keeps what it needs of the options.  NULL: nothing. */
+    void (*make)(void *self, const abut_direction_options *opt);
     /** Fails  ABUT_E_NUMERIC no factor, with where; ABUT_E_FORMAT a model that the matrix is not for; ABUT_E_NOMEM */
     abut_status (*factor)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
     /** Prepares D to precondition the Newton matrix of another iterate, just summed.  NULL: not needed. */
@@ -43,11 +45,17 @@ typedef struct abut_initial_ops {
     abut_status (*refine)(void *self, const abut_initial_at *at, abut_report *rep, abut_err *err);
     /** Entries of the factors, operations to compute them, memory that they take. */
     void (*stats)(const void *self, abut_report *rep);
-    void (*free)(void *self);
+    /** Frees what an instance owns.  NULL: nothing. */
+    void (*clear)(void *self);
     /** Receives y . s > 0 and y . y of the newest pair before an application; 0, 0: no pair.  NULL: not used. */
     void (*learn)(void *self, double ys, double yy);
     int scaled;         /* D is not of this step: L-BFGS scales it by the newest pair */
 } abut_initial_ops;
+
+static inline abut_status abut_initial_no_memory(const abut_objective *p, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+}
 
 extern const abut_initial_ops abut_initial_hessian, abut_initial_subdomains, abut_initial_laplacian;
 

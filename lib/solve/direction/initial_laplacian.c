@@ -143,27 +143,15 @@ typedef struct laplacian {
     enum { CONTACTS_NONE, CONTACTS_FEW, CONTACTS_MANY } contacts;   /* which of the three is in use */
 } laplacian;
 
-static abut_status make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    laplacian *s = *self = calloc(1, sizeof(laplacian));
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    s->user = opt->user;
-    return ABUT_OK;
-}
+static void make(void *self, const abut_direction_options *opt) { ((laplacian *)self)->user = opt->user; }
 
-static void release(void *self)
+static void clear(void *self)
 {
     laplacian *s = self;
     abut_linear_solver_clear(&s->constant.factor);
     abut_made_for_clear(&s->constant.made_for);
     abut_woodbury_clear(&s->woodbury);
     abut_chol_free(&s->sum);
-    free(s);
-}
-
-static abut_status no_memory(const abut_objective *p, abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
 }
 
 /* Factors the matrix of the elements alone. */
@@ -181,7 +169,7 @@ static abut_status sum_make(laplacian *s, const abut_objective *p, const abut_el
 {
     abut_bsr A = { 0 };
     int32_t *perm = malloc(((size_t)p->nrow + 1) * sizeof *perm);
-    abut_status rc = perm ? abut_linear_tets(p->model, "solver lbfgs-pd", err) : no_memory(p, err);
+    abut_status rc = perm ? abut_linear_tets(p->model, "solver lbfgs-pd", err) : abut_initial_no_memory(p, err);
     if (!rc) rc = abut_laplacian(p, s->user->quasi.fit, contacts, &A, err);
     if (!rc) rc = abut_graph_order_nested_dissection(abut_bsr_graph(&A), perm, err);
     if (!rc && s->sum) rc = abut_chol_renew(s->sum, &A, perm, err);
@@ -244,5 +232,5 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_bytes = (double)sizeof(double) * rep->factor_nnz;
 }
 
-const abut_initial_ops abut_initial_laplacian = { .make = make, .factor = factor, .precond = precond, .stats = stats,
-                                                  .free = release, .scaled = 1 };
+const abut_initial_ops abut_initial_laplacian = { .size = sizeof(laplacian), .make = make, .factor = factor, .precond = precond,
+                                                  .stats = stats, .clear = clear, .scaled = 1 };

@@ -35,26 +35,17 @@ typedef struct subdomains {
     int32_t room;
 } subdomains;
 
-static abut_status make(void **self, const abut_direction_options *opt, abut_err *err)
+static void make(void *self, const abut_direction_options *opt)
 {
-    subdomains *s = *self = calloc(1, sizeof(subdomains));
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-    *s = (subdomains){ .given = opt->cut, .user = &opt->user->quasi };
-    return ABUT_OK;
+    *(subdomains *)self = (subdomains){ .given = opt->cut, .user = &opt->user->quasi };
 }
 
-static void release(void *self)
+static void clear(void *self)
 {
     subdomains *s = self;
-    free(s->part);
     abut_subdomains_free(&s->domains);
     abut_coarse_space_free(&s->rigid);
-    ABUT_FREE(s->where, s->rest, s);
-}
-
-static abut_status no_memory(const abut_objective *p, abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "initial matrix: %d unknowns", 3 * p->nrow);
+    ABUT_FREE(s->part, s->where, s->rest);
 }
 
 static int32_t parts_wanted(const subdomains *s, int32_t rows)
@@ -124,7 +115,7 @@ static abut_status lists_of_tets(const abut_objective *p, const abut_partition *
     const int ok = l->first && l->row && mark && at && order;
     if (ok) fill_lists(p, cut, l, mark, at, order);
     ABUT_FREE(mark, at, order);
-    return ok ? ABUT_OK : no_memory(p, err);
+    return ok ? ABUT_OK : abut_initial_no_memory(p, err);
 }
 
 /* A row to add to a list: a contact couples it with a row of that list. */
@@ -171,7 +162,7 @@ static abut_status merge_overlap(const abut_objective *p, lists *l, overlap *g, 
     qsort(g, n, sizeof *g, abut_by_two);
     int32_t *first = malloc(((size_t)l->k + 2) * sizeof *first),
             *row = malloc(((size_t)l->first[l->k] + n + 1) * sizeof *row), m = 0;
-    if (!first || !row) return free(first), free(row), no_memory(p, err);
+    if (!first || !row) return free(first), free(row), abut_initial_no_memory(p, err);
     size_t next = 0;
     for (int32_t j = 0; j < l->k; j++) {
         const int32_t own = l->first[j + 1] - l->first[j];
@@ -210,7 +201,7 @@ static abut_status add_overlap(const abut_objective *p, const abut_newton_matrix
         g = malloc((n + 1) * sizeof *g);
         if (g) (void)find_overlaps(p, m, l, at, of, g);
     }
-    const abut_status rc = g ? n ? merge_overlap(p, l, g, n, err) : ABUT_OK : no_memory(p, err);
+    const abut_status rc = g ? n ? merge_overlap(p, l, g, n, err) : ABUT_OK : abut_initial_no_memory(p, err);
     ABUT_FREE(at, of, g);
     return rc;
 }
@@ -225,7 +216,7 @@ static abut_status coarse_make(subdomains *s, const abut_objective *p, const abu
         s->where = malloc(n3 * sizeof *s->where);
         s->rest = malloc(n3 * sizeof *s->rest);
         s->room = s->where && s->rest ? A->n : 0;
-        if (!s->room) return no_memory(p, err);
+        if (!s->room) return abut_initial_no_memory(p, err);
     }
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) memcpy(s->where + 3 * (size_t)p->row[i], x + 3 * (size_t)i, 3 * sizeof *x);
@@ -286,5 +277,5 @@ static void stats(const void *self, abut_report *rep)
     rep->factor_nnz += z.factor_nnz, rep->factor_flops += z.factor_flops, rep->factor_bytes += (double)z.bytes;
 }
 
-const abut_initial_ops abut_initial_subdomains = { .needs = ABUT_NEEDS_MATRIX, .make = make, .factor = factor, .precond = precond,
-                                                   .stats = stats, .free = release };
+const abut_initial_ops abut_initial_subdomains = { .needs = ABUT_NEEDS_MATRIX, .size = sizeof(subdomains), .make = make,
+                                                   .factor = factor, .precond = precond, .stats = stats, .clear = clear };

@@ -163,13 +163,6 @@ typedef struct hessian {
     int left;                   /* iterations until a factor is made, where they apply the inverse */
 } hessian;
 
-static abut_status hessian_make(void **self, const abut_direction_options *opt, abut_err *err)
-{
-    (void)opt;
-    *self = calloc(1, sizeof(hessian));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix");
-}
-
 /* Returns 1 if iterations apply the inverse. */
 static int iterates(const hessian *h)
 {
@@ -261,10 +254,10 @@ static void hessian_stats(const void *self, abut_report *rep)
     abut_newton_solve_stats(((const hessian *)self)->solve, rep);
 }
 
-const abut_initial_ops abut_initial_hessian = { .needs = ABUT_NEEDS_MATRIX | ABUT_NEEDS_FACTOR, .make = hessian_make,
+const abut_initial_ops abut_initial_hessian = { .needs = ABUT_NEEDS_MATRIX | ABUT_NEEDS_FACTOR, .size = sizeof(hessian),
                                                 .factor = hessian_factor, .settle = hessian_settle, .precond = hessian_precond,
                                                 .is_exact = hessian_is_exact, .refine = hessian_refine,
-                                                .stats = hessian_stats, .free = free };
+                                                .stats = hessian_stats };
 
 /* ---- directions ---- */
 
@@ -559,7 +552,8 @@ void abut_lbfgs_require_exact(void *self)
 void abut_lbfgs_free(void *self)
 {
     lbfgs *d = self;
-    if (d->initial) d->ops->free(d->initial);
+    if (d->initial && d->ops->clear) d->ops->clear(d->initial);
+    free(d->initial);
     abut_quasi_clear(&d->quasi);
     abut_newton_solve_clear(&d->solve);
     abut_newton_matrix_clear(&d->matrix);
@@ -579,10 +573,11 @@ abut_status abut_lbfgs_make(void **self, const abut_initial_ops *ops, const abut
     if (!rc) rc = abut_newton_solve_init(&d->solve, p, opt, (ops->needs & ABUT_NEEDS_FACTOR) != 0, err);
     if (!rc && ops->needs & ABUT_NEEDS_FACTOR && opt->instead && !opt->proves && !(o->search.without & ABUT_WITHOUT_REUSE))
         rc = abut_newton_solve_iterate_instead(&d->solve, p, opt->instead, err);
-    if (!rc) rc = ops->make(&d->initial, opt, err);
-    if (rc) abut_lbfgs_free(d);
-    else *self = d;
-    return rc;
+    if (!rc && !(d->initial = calloc(1, ops->size))) rc = abut_no_memory("initial matrix", err);
+    if (rc) return abut_lbfgs_free(d), rc;
+    if (ops->make) ops->make(d->initial, opt);
+    *self = d;
+    return ABUT_OK;
 }
 
 ABUT_LBFGS_DIRECTION(lbfgs_h, "lbfgs-h", abut_initial_hessian);

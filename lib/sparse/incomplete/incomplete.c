@@ -526,21 +526,13 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make_plain(void **self, int threads, abut_err *err)
+static abut_status make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
-    cg *s = calloc(1, sizeof *s);
-    (void)threads;
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
+    cg *s = self;
+    (void)threads, (void)err;
+    s->rigid = ops == &abut_linear_ic_rigid;
     s->n = -1;
-    *self = s;
     return ABUT_OK;
-}
-
-static abut_status make_rigid(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_plain(self, threads, err);
-    if (!rc) ((cg *)*self)->rigid = 1;
-    return rc;
 }
 
 static void begin_step(void *self)
@@ -550,7 +542,7 @@ static void begin_step(void *self)
     abut_cg_forget(&s->state);
 }
 
-static void release(void *self)
+static void clear(void *self)
 {
     cg *s = self;
     abut_incomplete_free(&s->factor);
@@ -558,7 +550,6 @@ static void release(void *self)
     abut_row_parts_clear(&s->parts);
     free(s->where);
     abut_cg_clear(&s->state);
-    free(s);
 }
 
 static abut_status cut(cg *s, const abut_operator *A, abut_err *err)
@@ -640,11 +631,11 @@ static abut_linear_stats stats(const void *self)
 const abut_linear_solver_ops abut_linear_ic = {
     .name = "ic", .help = "conjugate gradients with incomplete Cholesky factors of chunks of rows",
     .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
-    .make = make_plain, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
-    .free = release,
+    .size = sizeof(cg), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve,
+    .stats = stats, .clear = clear,
 };
 const abut_linear_solver_ops abut_linear_ic_rigid = {
     .name = "ic-rigid", .help = "ic, and rigid motions of parts", .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
-    .make = make_rigid, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
-    .free = release,
+    .size = sizeof(cg), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve,
+    .stats = stats, .clear = clear,
 };

@@ -637,18 +637,11 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make_levels(void **self, int threads, abut_err *err)
+static abut_status make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
-    (void)threads;
-    *self = calloc(1, sizeof(cg));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
-}
-
-static abut_status make_rigid(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_levels(self, threads, err);
-    if (!rc) ((cg *)*self)->opts = (abut_mas_opts){ .levels = 1, .rigid = 1 };
-    return rc;
+    (void)threads, (void)err;
+    if (ops == &abut_linear_mas_rigid) ((cg *)self)->opts = (abut_mas_opts){ .levels = 1, .rigid = 1 };
+    return ABUT_OK;
 }
 
 static void begin_step(void *self)
@@ -658,12 +651,11 @@ static void begin_step(void *self)
     abut_cg_forget(&s->state);
 }
 
-static void release(void *self)
+static void clear(void *self)
 {
     cg *s = self;
     abut_mas_free(&s->mas);
     abut_cg_clear(&s->state);
-    free(s);
 }
 
 static abut_status analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
@@ -711,12 +703,12 @@ static abut_linear_stats stats(const void *self)
 const abut_linear_solver_ops abut_linear_mas = {
     .name = "mas", .help = "conjugate gradients with a multilevel Schwarz preconditioner",
     .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
-    .make = make_levels, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
-    .free = release,
+    .size = sizeof(cg), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve,
+    .stats = stats, .clear = clear,
 };
 const abut_linear_solver_ops abut_linear_mas_rigid = {
     .name = "mas-rigid", .help = "mas of one level, and rigid motions of larger parts",
     .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
-    .make = make_rigid, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve, .stats = stats,
-    .free = release,
+    .size = sizeof(cg), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor, .solve = solve,
+    .stats = stats, .clear = clear,
 };

@@ -343,12 +343,10 @@ typedef struct own {
     int threads;
 } own;
 
-static abut_status own_make(void **self, int threads, abut_err *err)
+static abut_status own_make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
-    own *s = calloc(1, sizeof *s);
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "Cholesky: out of memory");
-    s->threads = threads;
-    *self = s;
+    (void)ops, (void)err;
+    ((own *)self)->threads = threads;
     return ABUT_OK;
 }
 
@@ -402,16 +400,11 @@ static abut_linear_stats own_stats(const void *self)
     return (abut_linear_stats){ .nnz = c.factor_nnz, .flops = c.factor_flops, .bytes = c.bytes };
 }
 
-static void own_free(void *self)
-{
-    own *s = self;
-    abut_chol_free(&s->chol);
-    free(s);
-}
+static void own_clear(void *self) { abut_chol_free(&((own *)self)->chol); }
 
 const abut_linear_solver_ops abut_linear_own = {
     .name = "own", .help = "supernodal Cholesky of this library",
     .can = ABUT_CAN_SINGLE | ABUT_CAN_PRECONDITION,
-    .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve, .solve_parts = own_solve_parts,
-    .apply = own_apply, .bad_row = own_bad_row, .stats = own_stats, .free = own_free,
+    .size = sizeof(own), .make = own_make, .analyse = own_analyse, .factor = own_factor, .solve = own_solve,
+    .solve_parts = own_solve_parts, .apply = own_apply, .bad_row = own_bad_row, .stats = own_stats, .clear = own_clear,
 };

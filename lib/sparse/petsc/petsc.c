@@ -304,37 +304,14 @@ static PetscErrorCode alone(PetscErrorCode (*what)(backend *s), backend *s)
     return code;
 }
 
-static abut_status make_gamg(void **self, int threads, abut_err *err)
+static abut_status make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
+    backend *s = self;
     (void)threads;
-    const abut_status rc = start(err);
-    if (rc) return rc;
-    backend *s = calloc(1, sizeof *s);
-    if (!s) return abut_fail(err, ABUT_E_NOMEM, "PETSc: out of memory");
     s->n = -1;
-    *self = s;
-    return ABUT_OK;
-}
-
-static abut_status make_schwarz(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_gamg(self, threads, err);
-    if (!rc) ((backend *)*self)->by_parts = 1;
-    return rc;
-}
-
-static abut_status make_cholmod(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_gamg(self, threads, err);
-    if (!rc) ((backend *)*self)->direct = MATSOLVERCHOLMOD;
-    return rc;
-}
-
-static abut_status make_mumps(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_gamg(self, threads, err);
-    if (!rc) ((backend *)*self)->direct = MATSOLVERMUMPS;
-    return rc;
+    s->by_parts = ops == &abut_linear_petsc_schwarz;
+    s->direct = ops == &abut_linear_petsc_cholmod ? MATSOLVERCHOLMOD : ops == &abut_linear_petsc_mumps ? MATSOLVERMUMPS : NULL;
+    return start(err);
 }
 
 /* Without preconditioner and matrix; the analysis stays. */
@@ -358,13 +335,13 @@ static void begin_step(void *self)
     abut_cg_forget(&s->state);
 }
 
-static void release(void *self)
+static void clear(void *self)
 {
     backend *s = self;
     forget_matrix(s);
     abut_strong_parts_clear(&s->parts);
     abut_cg_clear(&s->state);
-    ABUT_FREE(s->where, s);
+    free(s->where);
 }
 
 /* ---- the preconditioner ---- */
@@ -621,24 +598,24 @@ static abut_linear_stats stats(const void *self)
 const abut_linear_solver_ops abut_linear_petsc_gamg = {
     .name = "petsc-gamg", .help = "conjugate gradients with PETSc's algebraic multigrid on rigid motions",
     .can = ABUT_IS_ITERATIVE, .history = "petsc-gamg of PETSc " VERSION,
-    .make = make_gamg, .begin_step = begin_step, .analyse = analyse, .factor = factor_gamg, .solve = solve_gamg, .stats = stats,
-    .free = release,
+    .size = sizeof(backend), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor_gamg,
+    .solve = solve_gamg, .stats = stats, .clear = clear,
 };
 const abut_linear_solver_ops abut_linear_petsc_schwarz = {
     .name = "petsc-schwarz", .help = "conjugate gradients with PETSc's Schwarz methods on parts and rigid motions",
     .can = ABUT_IS_ITERATIVE, .history = "petsc-schwarz of PETSc " VERSION,
-    .make = make_schwarz, .begin_step = begin_step, .analyse = analyse, .factor = factor_schwarz, .solve = solve_gamg,
-    .stats = stats, .free = release,
+    .size = sizeof(backend), .make = make, .begin_step = begin_step, .analyse = analyse, .factor = factor_schwarz,
+    .solve = solve_gamg, .stats = stats, .clear = clear,
 };
 const abut_linear_solver_ops abut_linear_petsc_cholmod = {
     .name = "petsc-cholmod", .help = "CHOLMOD as PETSc calls it, for comparison",
     .can = ABUT_CAN_PRECONDITION | ABUT_HAS_OWN_ORDER, .history = "petsc-cholmod of PETSc " VERSION,
-    .make = make_cholmod, .analyse = analyse, .factor = factor_direct, .solve = solve_direct, .apply = apply, .stats = stats,
-    .free = release,
+    .size = sizeof(backend), .make = make, .analyse = analyse, .factor = factor_direct, .solve = solve_direct,
+    .apply = apply, .stats = stats, .clear = clear,
 };
 const abut_linear_solver_ops abut_linear_petsc_mumps = {
     .name = "petsc-mumps", .help = "MUMPS as PETSc calls it, for comparison",
     .can = ABUT_CAN_PRECONDITION | ABUT_HAS_OWN_ORDER, .history = "petsc-mumps of PETSc " VERSION,
-    .make = make_mumps, .analyse = analyse, .factor = factor_direct, .solve = solve_direct, .apply = apply, .stats = stats,
-    .free = release,
+    .size = sizeof(backend), .make = make, .analyse = analyse, .factor = factor_direct, .solve = solve_direct,
+    .apply = apply, .stats = stats, .clear = clear,
 };

@@ -533,18 +533,11 @@ typedef struct cg {
     abut_cg_state state;
 } cg;
 
-static abut_status make_schwarz(void **self, int threads, abut_err *err)
+static abut_status cg_make(void *self, const abut_linear_solver_ops *ops, int threads, abut_err *err)
 {
-    (void)threads;
-    *self = calloc(1, sizeof(cg));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "conjugate gradients: out of memory");
-}
-
-static abut_status make_blocks(void **self, int threads, abut_err *err)
-{
-    const abut_status rc = make_schwarz(self, threads, err);
-    if (!rc) ((cg *)*self)->by_blocks = 1;
-    return rc;
+    (void)threads, (void)err;
+    ((cg *)self)->by_blocks = ops == &abut_linear_cg;
+    return ABUT_OK;
 }
 
 static void cg_begin_step(void *self)
@@ -552,14 +545,13 @@ static void cg_begin_step(void *self)
     abut_strong_parts_clear(&((cg *)self)->parts);
 }
 
-static void cg_free(void *self)
+static void cg_clear(void *self)
 {
     cg *s = self;
     abut_schwarz_free(&s->schwarz);
     abut_strong_parts_clear(&s->parts);
     free(s->where);
     abut_cg_clear(&s->state);
-    free(s);
 }
 
 static abut_status reserve(cg *s, int32_t n, abut_err *err)
@@ -626,11 +618,12 @@ static abut_linear_stats cg_stats(const void *self)
 
 const abut_linear_solver_ops abut_linear_cg_schwarz = {
     .name = "cg-schwarz", .help = "conjugate gradients with a two-level Schwarz preconditioner", .can = ABUT_IS_ITERATIVE,
-    .make = make_schwarz, .begin_step = cg_begin_step, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve,
-    .stats = cg_stats, .free = cg_free,
+    .size = sizeof(cg), .make = cg_make, .begin_step = cg_begin_step, .analyse = cg_analyse, .factor = cg_factor,
+    .solve = cg_solve, .stats = cg_stats, .clear = cg_clear,
 };
 const abut_linear_solver_ops abut_linear_cg = {
     .name = "cg", .help = "conjugate gradients with inverted diagonal blocks",
     .can = ABUT_IS_ITERATIVE | ABUT_CAN_MATRIX_FREE,
-    .make = make_blocks, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve, .stats = cg_stats, .free = cg_free,
+    .size = sizeof(cg), .make = cg_make, .analyse = cg_analyse, .factor = cg_factor, .solve = cg_solve, .stats = cg_stats,
+    .clear = cg_clear,
 };

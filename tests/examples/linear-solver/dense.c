@@ -11,13 +11,6 @@ typedef struct dense {
     int32_t bad_row;
 } dense;
 
-static abut_status dense_make(void **self, int threads, abut_err *err)
-{
-    (void)threads;
-    *self = calloc(1, sizeof(dense));
-    return *self ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "dense: out of memory");
-}
-
 static abut_status dense_analyse(void *self, const abut_operator *A, const int32_t *order, abut_err *err)
 {
     dense *s = self;
@@ -90,15 +83,10 @@ static abut_linear_stats dense_stats(const void *self)
     return (abut_linear_stats){ .nnz = n * n / 2, .flops = n * n * n / 3, .bytes = s->n * s->n * sizeof(double) };
 }
 
-static void dense_free(void *self)
-{
-    dense *s = self;
-    free(s->L);
-    free(s);
-}
+static void dense_clear(void *self) { free(((dense *)self)->L); }
 
 const abut_linear_solver_ops abut_linear_dense = {
     .name = "dense", .help = "dense LDL^T", .can = ABUT_CAN_PRECONDITION,
-    .make = dense_make, .analyse = dense_analyse, .factor = dense_factor, .solve = dense_solve, .apply = dense_apply,
-    .bad_row = dense_bad_row, .stats = dense_stats, .free = dense_free,
+    .size = sizeof(dense), .analyse = dense_analyse, .factor = dense_factor, .solve = dense_solve, .apply = dense_apply,
+    .bad_row = dense_bad_row, .stats = dense_stats, .clear = dense_clear,
 };
