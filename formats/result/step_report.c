@@ -15,6 +15,17 @@ static void number(FILE *f, const char *key, double v)
     else fprintf(f, "\"%s\":null,", key);
 }
 
+typedef struct cell {
+    const char *key;
+    double v;
+} cell;
+/* Numbers, each a cell: { "key", value }. */
+#define NUMBERS(f, ...) numbers(f, (const cell[]){ __VA_ARGS__, { NULL, 0 } })
+static void numbers(FILE *f, const cell *c)
+{
+    for (; c->key; c++) number(f, c->key, c->v);
+}
+
 /* Numbers of nodes within their objects under a key, and under the other the name of the object of each; the last place may be a
  * half-space. */
 static void nodes(FILE *f, const abut_model *m, const char *key, const char *objects, const int32_t n[4], int plane)
@@ -136,13 +147,9 @@ static void nodal(FILE *f, const abut_nodal_report *n)
             n->linearisations, n->iterations, n->rounds, n->visits);
     number(f, "asleep_fraction", all > 0 ? (double)n->asleep / all : 0);
     fprintf(f, "\"contacts\":%zu,\"contacts_appended\":%zu,\"colours\":%d,", n->contacts, n->appended, n->colours);
-    number(f, "delta_inf", n->delta_inf);
-    number(f, "delta_2", n->delta_2);
-    number(f, "delta_elastic", n->delta_elastic);
-    number(f, "unbalanced", n->unbalanced);
-    number(f, "penetration", n->penetration);
-    number(f, "coulomb_residual", n->coulomb_residual);
-    number(f, "balance_residual", n->balance_residual);
+    NUMBERS(f, { "delta_inf", n->delta_inf }, { "delta_2", n->delta_2 }, { "delta_elastic", n->delta_elastic },
+            { "unbalanced", n->unbalanced }, { "penetration", n->penetration }, { "coulomb_residual", n->coulomb_residual },
+            { "balance_residual", n->balance_residual });
     fprintf(f, "\"rising\":%d,", n->rising);
     fprintf(f, "\"sticking\":%zu,\"sliding\":%zu,\"yielding\":%zu,\"opening\":%zu,\"repaired\":%d,\"twist_iterations\":%d,",
             n->sticking, n->sliding, n->yielding, n->opening, n->repaired, n->twist_iterations);
@@ -170,64 +177,51 @@ abut_status abut_report_write(const abut_report *r, const abut_model *m, FILE *f
             r->passes, r->shifts);
     fprintf(f, "\"cg_iterations\":%d,\"iterations_given_up\":%d,\"factorisations\":%d,\"factorisations_double\":%d,",
             r->cg_iterations, r->iterations_given_up, r->factorisations, r->factorisations_double);
-    fprintf(f, "\"waypoints\":%d,", r->waypoints);
-    fprintf(f, "\"damped\":%d,", r->damped);
+    fprintf(f, "\"waypoints\":%d,\"damped\":%d,", r->waypoints, r->damped);
     fprintf(f, "\"newton_solves\":%d,\"initial_matrices\":%d,\"not_descending\":%d,\"pairs_skipped\":%d,", r->newton_solves,
             r->initial_matrices, r->not_descending, r->pairs_skipped);
-    number(f, "characteristic_norm", r->norm > 0 ? r->norm : none);
-    number(f, "gradient_norm", r->gradient > 0 ? r->gradient : none);
-    number(f, "residual", r->residual);
-    number(f, "force_residual", r->force_largest > 0 ? r->force_residual : none);
-    number(f, "force_largest", r->force_largest > 0 ? r->force_largest : none);
-    number(f, "contact_error", abut_error_sum(r->contact_error) > 0 ? abut_error_sum(r->contact_error) : none);
+    const double error = abut_error_sum(r->contact_error);
+    NUMBERS(f, { "characteristic_norm", r->norm > 0 ? r->norm : none }, { "gradient_norm", r->gradient > 0 ? r->gradient : none },
+            { "residual", r->residual }, { "force_residual", r->force_largest > 0 ? r->force_residual : none },
+            { "force_largest", r->force_largest > 0 ? r->force_largest : none }, { "contact_error", error > 0 ? error : none });
     for (int k = 0; k < ABUT_ERRORS; k++) {
         char name[32];
         snprintf(name, sizeof name, "contact_error_%s", abut_error_names[k]);
-        number(f, name, abut_error_sum(r->contact_error) > 0 ? r->contact_error[k] : none);
+        number(f, name, error > 0 ? r->contact_error[k] : none);
     }
-    number(f, "lag_residual", r->lag_residual < 0 ? none : r->lag_residual);
-    number(f, "lag_force", r->lags.largest > 0 ? r->lags.change : none);
-    number(f, "lag_force_largest", r->lags.largest > 0 ? r->lags.largest : none);
-    number(f, "lag_friction", r->lags.largest > 0 ? r->lags.friction : none);
-    number(f, "lag_speed", r->lags.largest > 0 ? r->lags.speed : none);
-    fprintf(f, "\"parts\":%d,", r->lags.parts ? r->lags.parts : 1);
-    number(f, "scripted_fraction", r->eta);
-    number(f, "kappa", r->kappa);
+    const struct abut_lag_report *l = &r->lags;
+    NUMBERS(f, { "lag_residual", r->lag_residual < 0 ? none : r->lag_residual },
+            { "lag_force", l->largest > 0 ? l->change : none }, { "lag_force_largest", l->largest > 0 ? l->largest : none },
+            { "lag_friction", l->largest > 0 ? l->friction : none }, { "lag_speed", l->largest > 0 ? l->speed : none });
+    fprintf(f, "\"parts\":%d,", l->parts ? l->parts : 1);
+    NUMBERS(f, { "scripted_fraction", r->eta }, { "kappa", r->kappa });
     fprintf(f, "\"fixed_iterations\":%d,", r->fixed_iterations);
     not_guaranteed(f, r->promises);
     fprintf(f, "\"contact\":\"%s\",", abut_contact_names[r->contact]);
     fprintf(f, "\"contacts\":%d,\"mollified\":%d,\"half_space_contacts\":%d,\"candidates\":%zu,", r->contacts, r->mollified,
             r->planes, r->candidates);
     fprintf(f, "\"sticking_contacts\":%d,\"sliding_contacts\":%d,", r->sticking, r->sliding);
-    number(f, "creep_max", r->sticking ? r->creep_max : none);
-    number(f, "creep_mean", r->sticking ? r->creep_mean : none);
-    number(f, "min_gap", r->min_gap < 0 ? none : r->min_gap);
+    NUMBERS(f, { "creep_max", r->sticking ? r->creep_max : none }, { "creep_mean", r->sticking ? r->creep_mean : none },
+            { "min_gap", r->min_gap < 0 ? none : r->min_gap });
     if (r->min_gap >= 0) nodes(f, m, "min_gap_nodes", "min_gap_objects", r->gap_node, r->gap_node[1] < 0);
     else fputs("\"min_gap_nodes\":null,\"min_gap_objects\":null,", f);
     number(f, "min_jacobian", r->min_jacobian_tet < 0 ? none : r->min_jacobian);
     element(f, m, "min_jacobian_tet", "min_jacobian_object", m->tet, 4, r->min_jacobian_tet);
     const int shells = r->max_stretch_shell >= 0;
-    number(f, "max_stretch", shells ? r->max_stretch : none);
-    number(f, "min_stretch", shells ? r->min_stretch : none);
-    number(f, "stretch_margin", shells ? r->stretch_room : none);
-    number(f, "strain_kappa", shells ? r->strain_kappa : none);
+    NUMBERS(f, { "max_stretch", shells ? r->max_stretch : none }, { "min_stretch", shells ? r->min_stretch : none },
+            { "stretch_margin", shells ? r->stretch_room : none }, { "strain_kappa", shells ? r->strain_kappa : none });
     element(f, m, "max_stretch_shell", "max_stretch_object", m->shell, 3, r->max_stretch_shell);
     number(f, "rigid_strain", m->rigid_range ? r->rigid_strain : none);
     fprintf(f, "\"stiffened\":%d,", r->stiffened);
     limit(f, r, m);
-    number(f, "kinetic_energy", r->kinetic);
-    number(f, "elastic_energy", r->elastic);
-    number(f, "gravity_energy", r->gravity);
-    number(f, "barrier_energy", r->barrier);
-    number(f, "energy_growth", r->energy_growth > 0 ? r->energy_growth : none);
+    NUMBERS(f, { "kinetic_energy", r->kinetic }, { "elastic_energy", r->elastic }, { "gravity_energy", r->gravity },
+            { "barrier_energy", r->barrier }, { "energy_growth", r->energy_growth > 0 ? r->energy_growth : none });
     fprintf(f, "\"energy_grows\":%d,", r->energy_grows);
     number(f, "spin_taken", r->spin_taken);
     fprintf(f, "\"momentum\":[%.17g,%.17g,%.17g],\"angular_momentum\":[%.17g,%.17g,%.17g],", r->momentum[0], r->momentum[1],
             r->momentum[2], r->angular[0], r->angular[1], r->angular[2]);
     iterations(f, r);
-    number(f, "factor_nnz", r->factor_nnz);
-    number(f, "factor_flops", r->factor_flops);
-    number(f, "factor_bytes", r->factor_bytes);
+    NUMBERS(f, { "factor_nnz", r->factor_nnz }, { "factor_flops", r->factor_flops }, { "factor_bytes", r->factor_bytes });
     fprintf(f, "\"memory_peak\":%zu,\"cpu_seconds\":%.6f,", r->memory_peak, r->cpu);
     former_names(f, r, shells);
     device(f, &r->device);
