@@ -3,7 +3,7 @@
 #include "energy/friction.h"
 #include "formats/stream/pass.h"
 #include "solve/step/barrier_stepper.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 #include "tools/cli/cli.h"
 
 #include <math.h>

@@ -453,7 +453,7 @@ static abut_status command(abut_ipc_script *s, abut_err *err)
 
 /* ---- the tree ---- */
 
-/* Stiffness damping in seconds (energy/damping.h).  The reference code adds (c / h) 1/2 u^T K u to the potential of a
+/* Stiffness damping in seconds (energy/damping.c).  The reference code adds (c / h) 1/2 u^T K u to the potential of a
  * step of displacement u, with K the elastic stiffness at its start and c, in s^3, dampingStiff or 3/4 dampingRatio h^3; it
  * minimises s_I h^2 times energies (Li 2020, 2.1; s_I is 1 for implicit Euler, Newmark's beta 1/4), so that the force
  * is -c / (s_I h^3) K u = -b_K K (u / h).  With a ratio of 1 Newmark's 1/4 and these 3/4 make the stiffness of implicit Euler. */

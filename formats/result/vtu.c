@@ -59,8 +59,8 @@ static abut_status compress_blocks(const uint8_t *data, size_t bytes, uint64_t *
 
 static const char *vtk_type(abut_dtype type)
 {
-    static const char *const name[] = { [ABUT_F64] = "Float64", [ABUT_F32] = "Float32", [ABUT_I32] = "Int32", [ABUT_I64] = "Int64",
-                                        [ABUT_U8] = "UInt8", [ABUT_TEXT] = "UInt8" };
+    static const char *const name[] = { [ABUT_F64] = "Float64", [ABUT_F32] = "Float32", [ABUT_I32] = "Int32",
+                                        [ABUT_I64] = "Int64", [ABUT_U8] = "UInt8", [ABUT_TEXT] = "UInt8" };
     return name[type];
 }
 

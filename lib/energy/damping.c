@@ -1,7 +1,14 @@
-#include "energy/damping.h"
-
+/* Rayleigh damping with a lagged stiffness: forces -C v with C = a_M M + b_K K, K the elastic Hessian at the start of the
+ * step, projected to positive semidefinite, so that the damping is a convex quadratic of the positions (stretch limits are no
+ * part of K: they are no material; nor are springs and attachments):
+ *     D(x) = scale/2 (x - c)^T C (x - c),     v = rate (x - c) / h.
+ * Tets of order 2 and more have terms of their own.
+ * Source: Rayleigh 1877, 81 (forces proportional to mass and stiffness). */
 #include "base/par.h"
+#include "energy/codim.h"
+#include "energy/elastic.h"
 #include "energy/elastic_high.h"
+#include "energy/mass.h"
 #include "energy/term.h"
 #include "sparse/packed_inline.h"
 

@@ -65,4 +65,16 @@ typedef struct abut_lagrangian {
 /** Returns the Lagrangian of the list, which every model has. */
 abut_lagrangian *abut_lagrangian_of(const struct abut_terms *terms);
 
+/* Rayleigh damping (energy/damping.c).  Zero-filled: none.  K is owned here. */
+typedef struct abut_damping {
+    const abut_mass *M;
+    double mass;        /* a_M, 1/s */
+    double stiffness;   /* b_K, s */
+    double *K;          /* [nt * ABUT_PACKED] b_K K of each tet, N s/m; NULL when b_K is 0 */
+    double *codim_K;    /* [thin elements * ABUT_PACKED] */
+} abut_damping;
+
+/** Returns the damping of the list, which "damping" (mass and tets) and "codim damping" share; NULL: none. */
+abut_damping *abut_damping_of(const struct abut_terms *terms);
+
 #endif

@@ -1,13 +1,13 @@
 /* Elements on a machine: hyperelastic tetrahedra (energy/elastic.h), shells, hinges, rod segments and bends (energy/codim.h),
- * springs and attachments (energy/spring.c), Rayleigh damping (energy/damping.h), and the inertia of nodes.  Vectors are the
+ * springs and attachments (energy/spring.c), Rayleigh damping (energy/damping.c), and the inertia of nodes.  Vectors are the
  * machine's, [3 nv] in the order of the model's nodes; Hessians are projected and packed (sparse/elements.h). */
 #ifndef ABUT_GPU_ELEMENTS_H
 #define ABUT_GPU_ELEMENTS_H
 
 #include "contact/step_bound.h"
 #include "energy/codim.h"
-#include "energy/damping.h"
 #include "energy/elastic.h"
+#include "energy/mass.h"
 #include "gpu/machine.h"
 
 /* ---- tets ---- */

@@ -357,7 +357,7 @@ typedef struct abut_tie_args {
     double scale;
 } abut_tie_args;
 
-/* Damping (energy/damping.h) by matrices K[90 n] of elements node[4][n], -1 unused, and by masses: u = x - from.
+/* Damping (energy/damping.c) by matrices K[90 n] of elements node[4][n], -1 unused, and by masses: u = x - from.
  * damp_element: energy[i] = u^T K u / 2, force[12 i + ..] = K u.
  * damp_node: energy[i] = rate mass u^2 / 2; damp_push: out[3 i + k] += rate mass u_k. */
 typedef struct abut_damp_args {

@@ -281,7 +281,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(point_at,   "step/jacobian-point", double, F64, njp, 4, "",  SIDE, ANY) /* barycentric coordinates of those */ \
     ABUT_FRAME_FORCES(F) ABUT_FRAME_ENERGIES(F)
 
-/* Arrays that `step --with forces` and `step --with energies` add (solve/step/record.h). */
+/* Arrays that `step --with forces` and `step --with energies` add (solve/step/measures.h). */
 #define ABUT_FRAME_FORCES(F) \
     F(f_contact,  "node/contact-force",  double, F64, nv, 3, "N",   MAY, ANY) /* of the barrier, at the end of the step  */ \
     F(f_friction, "node/friction-force", double, F64, nv, 3, "N",   MAY, ANY) \

@@ -43,7 +43,7 @@ typedef struct abut_stepper_ops {
     abut_status (*settle)(void *self, int *again, abut_report *rep, abut_err *err);
     /** Writes a PENDING frame into out (cleared first).  NULL: the stepper has none. */
     abut_status (*suspend)(void *self, const abut_arrays *carry, abut_arrays *out, abut_err *err);
-    /** Writes the next frame into out (cleared first), with `record` (ABUT_WITH_*, solve/step/record.h); *at, rep->step and
+    /** Writes the next frame into out (cleared first), with `record` (ABUT_WITH_*, solve/step/measures.h); *at, rep->step and
      * rep->time become its own.  carry: the frame before. */
     abut_status (*commit)(void *self, const abut_arrays *carry, int record, abut_arrays *out, abut_instant *at, abut_report *rep,
                           abut_err *err);

@@ -6,7 +6,7 @@
 
 #include "solve/solvers.h"
 #include "solve/options.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 
 typedef struct run {
     made scene;

@@ -7,7 +7,8 @@
 #include "check.h"
 
 #define DECLARED(name) extern const abut_term_ops abut_term_##name;
-DECLARED(attachment) DECLARED(codim_damping) DECLARED(curved_rods) DECLARED(damping) DECLARED(drag) DECLARED(pressure) DECLARED(spring)
+DECLARED(attachment) DECLARED(codim_damping) DECLARED(curved_rods) DECLARED(damping)
+DECLARED(drag) DECLARED(pressure) DECLARED(spring)
 
 static inline void *term_make(const abut_term_ops *ops, const abut_model *m)
 {

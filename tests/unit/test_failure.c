@@ -3,7 +3,7 @@
 #include "scene_world.h"
 
 #include "energy/barrier.h"
-#include "energy/damping.h"
+#include "energy/mass.h"
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Forces, energies, momenta and their balance (solve/step/measures.h, solve/step/record.h), in every time scheme, against closed
+/* Forces, energies, momenta and their balance (solve/step/measures.h), in every time scheme, against closed
  * forms, conservation laws and finite differences of the potentials. */
 #include "base/par.h"
 #include "energy/barrier.h"

@@ -3,7 +3,7 @@
 
 #include "base/par.h"
 #include "energy/codim.h"
-#include "energy/damping.h"
+#include "energy/mass.h"
 #include "energy/elastic.h"
 #include "energy/membrane.h"
 #include "term_calls.h"

@@ -4,7 +4,7 @@
 
 #include "fixture.h"
 #include "solve/step/barrier_stepper.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 
 typedef struct world {
     fixture *f;

@@ -3,7 +3,7 @@
 #include "base/words.h"
 #include "energy/friction.h"
 #include "formats/result/out_file.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 #include "tools/cli/options.h"
 
 #include <math.h>

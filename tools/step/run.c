@@ -6,7 +6,7 @@
 #include "formats/result/results.h"
 #include "model/motion.h"
 #include "model/schemes.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 
 #include <inttypes.h>
 #include <malloc.h>

@@ -3,7 +3,6 @@
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
-#include "energy/damping.h"
 #include "energy/friction.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"

@@ -12,7 +12,7 @@
 #include "solve/search/path.h"
 #include "solve/solvers.h"
 #include "solve/step/barrier_stepper.h"
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
 
 #include <assert.h>

@@ -8,7 +8,6 @@
 #include "solve/nodal/nodal.h"
 #include "solve/search/equilibrium.h"
 #include "solve/step/measures.h"
-#include "solve/step/record.h"
 #include "solve/step/step_parts.h"
 
 #include <math.h>

@@ -9,7 +9,6 @@
 #include "model/motion.h"
 #include "model/naming.h"
 #include "solve/step/measures.h"
-#include "solve/step/record.h"
 #include "solve/search/search_ops.h"
 
 #include <assert.h>

@@ -85,7 +85,7 @@ ABUT_MUST_USE abut_status abut_step_settled(const abut_stepper *s, const abut_re
  * on the processor. */
 ABUT_MUST_USE abut_status abut_step_again(abut_stepper *s, int limit, abut_report *rep, abut_err *err);
 /** Checks the candidate by exact predicates, fills the report and writes the next frame into out (cleared first).
- * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/record.h). */
+ * carry: the frame before, whose ABUT_A_CARRY arrays go along.  with: ABUT_WITH_* (solve/step/measures.h). */
 ABUT_MUST_USE abut_status abut_step_commit(abut_stepper *s, const abut_arrays *carry, int with, abut_arrays *out,
                                            abut_instant *at, abut_report *rep, abut_err *err);
 ABUT_MUST_USE abut_status abut_step_suspend(abut_stepper *s, const abut_arrays *carry, abut_arrays *out, abut_err *err);

@@ -156,8 +156,8 @@ double abut_step_kappa_weight(const abut_objective *p)
 /* ---- growth ---- */
 
 /* The total energy of a step, and whether the time scheme has created some.  Kinetic, elastic and gravity energy and that of the
- * barrier change by the work of loads, motions, friction and damping, and by work/numerical (solve/step/record.h).  Friction and
- * damping only take.  In steps without loads and motions the energy can exceed its former values by numerical work alone.
+ * barrier change by the work of loads, motions, friction and damping, and by work/numerical (solve/step/measures.h).  Friction
+ * and damping only take.  In steps without loads and motions the energy can exceed its former values by numerical work alone.
  *
  * A multistep scheme hands the energy of a barrier to the bodies in the steps after a contact, so that the energy falls and rises
  * again.  The energy is compared with its maximum: over all steps since loads or motions worked, or over the last LATELY steps if

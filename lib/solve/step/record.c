@@ -1,5 +1,5 @@
 /* Frames of a step: its state, its records, and the state of a step that failed. */
-#include "solve/step/record.h"
+#include "solve/step/measures.h"
 
 #include "base/par.h"
 #include "contact/candidates.h"

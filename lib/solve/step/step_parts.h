@@ -106,7 +106,7 @@ double abut_step_end_weight(const abut_objective *p);
 /** Writes step/waypoints: those of the present step, or of all steps that abut_path_join has made one; absent if there
  * are none. */
 ABUT_MUST_USE abut_status abut_step_put_waypoints(const abut_path *path, int32_t nv, abut_arrays *out, abut_err *err);
-/** Writes the records `with` (solve/step/record.h); rep has the force balance. */
+/** Writes the records `with` (solve/step/measures.h); rep has the force balance. */
 ABUT_MUST_USE abut_status abut_step_put_record(abut_stepper *s, int with, const abut_report *rep, const abut_arrays *before,
                                                  abut_arrays *out, abut_err *err);
 /** Fills out (cleared first) after abut_step_solve failed: as abut_step_suspend, with the last iterate as the candidate, and with
