@@ -76,8 +76,8 @@ int abut_finds_reserve(abut_finds *f, size_t more)
 
 /* Candidates of block b, four at a time; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void block_of_kind(abut_stencil s, const abut_collmesh *cm,
-                                                                const abut_pair_list *list, size_t b, const double *y, abut_finds *f,
-                                                                abut_spot *spot)
+                                                                const abut_pair_list *list, size_t b, const double *y,
+                                                                abut_finds *f, abut_spot *spot)
 {
     const abut_range r = abut_block(list->n, b);
     abut_candidate_four four;

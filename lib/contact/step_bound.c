@@ -356,8 +356,8 @@ void abut_limit_inversion(const abut_model *m, const double *x, const double *p,
 
 /* Times of impact in a list, 1: not before `until`; the kind is a literal at every call. */
 static inline __attribute__((always_inline)) void times_of_kind(abut_stencil s, const abut_collmesh *cm,
-                                                                const abut_pair_list *list, abut_range r, const abut_sweep *m, double until,
-                                                                double *toi)
+                                                                const abut_pair_list *list, abut_range r, const abut_sweep *m,
+                                                                double until, double *toi)
 {
     const int n = abut_stencil_size(s);
     abut_candidate_four four;
