@@ -98,8 +98,8 @@ ABUT_MUST_USE abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *er
  * 0 else: with a quarter of the mass at each point the kinetic energy of an affine motion is that of the body, tensor of inertia
  * included.  (After Daviet 2020, 4.1: a frame is four vectors, of which places are linear.)
  *
- * frame: one positive tet of the four points; surface: the boundary of m, its segments and points, without other points.  Both are empty
- * before.  fill: V over the volume of the tet.
+ * frame: one positive tet of the four points; surface: the boundary of m, its segments and points, without other points.
+ * Both are empty before.  fill: V over the volume of the tet.
  * Fails  ABUT_E_GEOM as above, a body that is flat, a boundary of no solid; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_frame(const abut_mesh *m, abut_mesh *frame, abut_mesh *surface, double *fill, abut_err *err);
 

@@ -148,7 +148,8 @@ static abut_status read_rigid_scene(abut_prep_source *p, abut_cli *cli, const ch
 {
     abut_ipc_notes notes = { "", "" };
     abut_status rc = find_input(p, path, "meshes", err);
-    if (!rc && strlen(p->base) + sizeof "meshes/" > sizeof p->base) rc = abut_fail(err, ABUT_E_FORMAT, "%s: a path too long", path);
+    if (!rc && strlen(p->base) + sizeof "meshes/" > sizeof p->base)
+        rc = abut_fail(err, ABUT_E_FORMAT, "%s: a path too long", path);
     if (!rc) strcat(p->base, "meshes/");
     if (!rc) rc = abut_rigid_scene_read(&p->arena, p->tree, p->base, published, &p->tree, &notes, err);
     if (rc) return rc;
@@ -170,7 +171,7 @@ abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char
     const int is_rigid = !rc && abut_rigid_scene_is(p->tree);
     if (is_rigid) rc = read_rigid_scene(p, cli, cli->nargs ? cli->args[0] : "", published, explain, err);
     else if (!rc && published)
-        rc = abut_fail(err, ABUT_E_ARG, "--as-published: of scenes of the public rigid IPC code, which have a rigid_body_problem");
+        rc = abut_fail(err, ABUT_E_ARG, "--as-published: of scenes of the public rigid code, which have a rigid_body_problem");
     for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
     return rc;
 }

@@ -17,8 +17,8 @@ typedef struct abut_prep_source {
 } abut_prep_source;
 
 /** Reads the scene that the arguments and script (NULL: none) name, standard input without any, and applies the
- * KEY=VALUE items of set.  published: a scene of the public rigid code as that code computes it.  Says which commands of a script have no effect, and which values were assumed; the latter with
- * explain even if the command line has -q.
+ * KEY=VALUE items of set.  published: a scene of the public rigid code as that code computes it.  Says which commands of a
+ * script have no effect, and which values were assumed; the latter with explain even if the command line has -q.
  * Fails  ABUT_E_ARG an error of the command line; ABUT_E_FORMAT an error of the files */
 ABUT_MUST_USE abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script, int published,
                                                 const abut_opt_list *set, int explain, abut_err *err);
