@@ -5,6 +5,9 @@
 #include "base/words.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/dump.h"
+#include "math/mat3.h"
+#include "math/rigid.h"
+#include "math/svd3.h"
 #include "model/motion.h"
 #include "model/naming.h"
 #include "solve/report.h"
@@ -35,6 +38,11 @@ static abut_status set(abut_table *t, const char *name, double v, abut_err *err)
     }
     r->cell[c] = v;
     return ABUT_OK;
+}
+
+static double cell_of(const abut_table *t, int row, int column)
+{
+    return column < t->row[row].n ? t->row[row].cell[column] : NAN;
 }
 
 static abut_status add_row(abut_table *t, abut_err *err)
@@ -174,7 +182,56 @@ static abut_status set_error(abut_table *t, const abut_shot *s, const abut_part 
     return rc;
 }
 
-/* Centre of mass, its velocity and the forces on one object. */
+/* q[4] of the rotation R, real part first, by its largest part (Shepperd 1978); of the two the one nearer to `before`. */
+static void quaternion_of(const double R[9], const double before[4], double q[4])
+{
+    const double t[4] = { R[0] + R[4] + R[8], R[0] - R[4] - R[8], R[4] - R[0] - R[8], R[8] - R[0] - R[4] };
+    const double skew[4] = { 0, R[7] - R[5], R[2] - R[6], R[3] - R[1] };
+    int k = 0;
+    for (int i = 1; i < 4; i++) k = t[i] > t[k] ? i : k;
+    const double one = sqrt(1 + t[k]), half = 0.5 / one;
+    for (int i = 1; i < 4; i++) q[i] = half * (k ? R[3 * (k - 1) + i - 1] + R[3 * (i - 1) + k - 1] : skew[i]);
+    q[0] = half * skew[k];
+    q[k] = 0.5 * one;
+    const double along = q[0] * before[0] + q[1] * before[1] + q[2] * before[2] + q[3] * before[3];
+    for (int i = 0; i < 4 && along < 0; i++) q[i] = -q[i];
+}
+
+/* Rotation since the rest shape, rate and strain of a rigid object. */
+static abut_status set_pose(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
+{
+    const abut_model *m = s->model;
+    int32_t tet = 0;
+    if (!m->rigid_range || !(m->rigid_range[2 * (size_t)p->object] > 0)) return ABUT_OK;
+    while (m->body[m->tet[4 * (size_t)tet]] != p->object) tet++;
+    const int32_t *node = m->tet + 4 * (size_t)tet;
+    double rest[9], now[9], B[9], F[9], U[9], stretch[3], V[9], R[9], q[4], before[4] = { 1, 0, 0, 0 };
+    for (int i = 0; i < 9; i++) {
+        const size_t at = 3 * (size_t)node[i % 3 + 1] + (size_t)(i / 3), from = 3 * (size_t)node[0] + (size_t)(i / 3);
+        rest[i] = m->X[at] - m->X[from], now[i] = s->frame->x[at] - s->frame->x[from];
+    }
+    abut_m3_inverse(B, rest);
+    abut_m3_mul(F, now, B);
+    abut_svd3(F, U, stretch, V);
+    abut_m3_mul_nt(R, U, V);
+    const abut_rigid motion = abut_rigid_part(4, node, m->mass, s->frame->x, s->frame->v);
+    char name[2 * ABUT_PART_NAME];
+    for (int k = 0; k < 4 && t->n_rows > 1; k++) {
+        snprintf(name, sizeof name, "%s.q%c", p->name, "wxyz"[k]);
+        const double was = cell_of(t, t->n_rows - 2, column_find(t, name));
+        before[k] = isfinite(was) ? was : before[k];
+    }
+    quaternion_of(R, before, q);
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < 7 && !rc; k++) {
+        snprintf(name, sizeof name, k < 4 ? "%s.q%c" : "%s.w%c_rad/s", p->name, "wxyzxyz"[k]);
+        rc = set(t, name, k < 4 ? q[k] : motion.spin[k - 4], err);
+    }
+    snprintf(name, sizeof name, "%s.strain", p->name);
+    return rc ? rc : set(t, name, fmax(fabs(stretch[0] - 1), fabs(stretch[2] - 1)), err);
+}
+
+/* Centre of mass, its velocity, pose and the forces on one object. */
 static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part *p, abut_err *err)
 {
     char name[2 * ABUT_PART_NAME];
@@ -183,6 +240,7 @@ static abut_status set_object(abut_table *t, const abut_shot *s, const abut_part
         snprintf(name, sizeof name, "%s.%s%c_%s", p->name, i < 3 ? "" : "v", "xyz"[i % 3], i < 3 ? "m" : "m/s");
         rc = set(t, name, (i < 3 ? s->fields->center : s->fields->velocity)[3 * p->object + i % 3], err);
     }
+    if (!rc) rc = set_pose(t, s, p, err);
     snprintf(name, sizeof name, "%s.", p->name);
     if (!rc) rc = set_forces(t, s, name, p->object, err);
     return rc ? rc : set_error(t, s, p, err);
@@ -254,11 +312,6 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
     if (!rc && has_forces(s) && s->frame->f_reaction) rc = set_motions(t, s, err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
-}
-
-static double cell_of(const abut_table *t, int row, int column)
-{
-    return column < t->row[row].n ? t->row[row].cell[column] : NAN;
 }
 
 void abut_table_csv(const abut_table *t, FILE *f)

@@ -260,7 +260,7 @@ static void proxy(FILE *f, const abut_scene_object *o, const abut_object_facts *
     else fprintf(f, "of a surface in the tets (%s)\n", o->proxy.from);
     if (p->segments) line(f, "chord", p->chord.measured, "m", "of the boundary from its flat triangles, the largest of samples");
     if (p->segments) line(f, "chord bound", p->chord.bound, "m", "no point of the boundary is further from its flat one");
-    line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
+    if (isfinite(p->altitude)) line(f, "least altitude", p->altitude, "m", !p->low ? "of its triangles; more than dhat"
                                                 : "of its triangles: no more than dhat, neighbours push each other at rest");
     if (p->segments) return;
     fprintf(f, "  %-16s %d %s, by at most %.6g (sum of negative barycentric coordinates)\n", "outside", e->outside,
@@ -276,13 +276,12 @@ static void rigid(FILE *f, const abut_scene_object *o, const abut_rigid_facts *r
                                                                      : "of K |F^T F - 1|^2, by the loads; steps may raise it");
     line(f, "largest K", r->most, "J", "1e9 times the largest second moment of the mass over 8 h^2");
     line(f, "kappa", r->kappa, "Pa", "K over the volume");
-    line(f, "strain by spin", r->spin, "", "expected; steps end below the next");
-    line(f, "strain allowed", o->rigid.strain, "", "largest change of a length over that length");
-    line(f, "strain by weight", r->weight, "", "on a support at the largest distance from the centre");
-    line(f, "strain by a stop", r->stop, "", "from the largest speed that bodies may meet at, in a time step");
+    line(f, "strain bound", o->rigid.strain, "", "of every step: the largest change of a length over that length");
+    line(f, "strain by spin", r->spin, "", "expected, of the rate at the start or of a script");
+    line(f, "strain by weight", r->weight, "", "expected, on a support at the largest distance from the centre");
+    line(f, "strain by a stop", r->stop, "", "expected, from the largest speed that bodies may meet at, in a time step");
     if (r->angle > 0) line(f, "angle in a step", r->angle, "rad", "by the rate at the start, or of scripts");
-    if (o->rigid.ratio > 1) line(f, "inertia, ratio", o->rigid.ratio, "",
-                                 "of its principal moments to those of the mesh, or inverse");
+    if (o->rigid.ratio > 1) line(f, "inertia ratio", o->rigid.ratio, "", "of given principal moments to the mesh's, or inverse");
 }
 
 static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, const abut_object_facts *a)
@@ -310,8 +309,7 @@ static void object(FILE *f, const abut_scene *s, const abut_scene_object *o, con
     const abut_scene_material *m = &s->material[o->rigid.is ? o->rigid.material : o->material];
     if (o->rigid.is) fprintf(f, "  %-16s %s: %g kg/m^3 (%s)\n", "material", m->name, m->density, m->from);
     else fprintf(f, "  %-16s %s: %s, %g kg/m^3, E %g Pa, nu %g (%s)\n", "material", m->name, abut_material_names[m->model],
-                 m->density,
-            m->young, m->poisson, m->from);
+                 m->density, m->young, m->poisson, m->from);
     thin(f, o, m, a);
     line(f, "mass", a->mass, "kg", o->rigid.has_mass ? "of the scene" : a->density[1] > 0 ?
          "that of another mesh, and its centre" : "density times volume");

@@ -180,7 +180,7 @@ static abut_status make_frame(const abut_scene_reader *r, const abut_tree *objec
     abut_mesh_clear(&o->mesh);
     o->mesh = frame;
     o->is_frame = 1;
-    o->proxy.extrapolation = OUTSIDE;
+    o->proxy.extrapolation = o->rigid.is ? 1e3 * OUTSIDE : OUTSIDE;     /* given moments may be those of a much smaller one */
     abut_scene_copy_place(t, o->proxy.from);
     return ABUT_OK;
 }

@@ -241,8 +241,8 @@ static const char *const EXAMPLES[] = {
     [ABUT_Q_LENGTH_OR_L] = "1e-3 l", [ABUT_Q_SPEED] = "1 m/s", [ABUT_Q_SPEED_OR_L] = "1e-3 l/s",
     [ABUT_Q_ACCELERATION] = "-9.81 m/s^2", [ABUT_Q_FORCE] = "10 N", [ABUT_Q_TORQUE] = "2 N m", [ABUT_Q_STIFFNESS] = "100 N/m",
     [ABUT_Q_FORCE_DENSITY] = "10 N/m^3", [ABUT_Q_DENSITY] = "1000 kg/m^3", [ABUT_Q_PRESSURE] = "10 kPa",
-    [ABUT_Q_VOLUME] = "1e-6 m^3", [ABUT_Q_MASS] = "2 kg", [ABUT_Q_INERTIA] = "0.1 kg m^2", [ABUT_Q_ANGLE] = "90 deg",
-        [ABUT_Q_RATE] = "90 deg/s",
+    [ABUT_Q_VOLUME] = "1e-6 m^3", [ABUT_Q_MASS] = "2 kg", [ABUT_Q_INERTIA] = "0.1 kg m^2",
+    [ABUT_Q_ANGLE] = "90 deg", [ABUT_Q_RATE] = "90 deg/s",
 };
 
 static int unit_needed(abut_quantity q)

@@ -8,6 +8,7 @@
 #include "math/mat3.h"
 #include "math/svd3.h"
 #include "math/vec3.h"
+#include "model/naming.h"
 #include "model/tets.h"
 #include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
@@ -575,6 +576,7 @@ double abut_rigid_strain(const abut_elastic *e, const double *x, int32_t *object
 
 int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object)
 {
+    assert(e && object);
     const abut_model *m = e->model;
     int raised = 0;
     for (int32_t t = 0; t < e->n && e->rigid; t++) {
@@ -588,6 +590,17 @@ int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object)
         raised++;
     }
     return raised;
+}
+
+abut_status abut_rigid_refuse(const abut_elastic *e, const double *x, int32_t object, const char *advice, abut_err *err)
+{
+    const abut_model *m = e->model;
+    char name[ABUT_OBJECT_WORDS];
+    double over;
+    const double strain = abut_rigid_strain(e, x, NULL, &over);
+    return abut_fail(err, ABUT_E_NUMERIC, "%s is rigid, and strained by %.3g, %.3g of what it may be; its stiffness is %.3g J, "
+                     "at most %.3g J in this time step; expected %s", abut_object_words(m, object, name), strain, over,
+                     e->rigid[object], m->rigid_range[2 * object + 1], advice);
 }
 
 void abut_rigid_lower(abut_elastic *e)
@@ -725,25 +738,33 @@ static double stiffness(const void *self, double *each)
     return sum.hi + sum.lo;
 }
 
-static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+void abut_rigid_load(abut_elastic *e, const abut_frame *f)
 {
-    elastic *t = self;
-    (void)err;
-    if (as->pending || !t->e.rigid) return ABUT_OK;
-    set_rigid(&t->e, f->rigid_stiffness);
-    t->memo.holds = 0;
-    return ABUT_OK;
+    if (!e->rigid) return;
+    set_rigid(e, f->rigid_stiffness);
+    ((elastic *)e)->memo.holds = 0;
 }
 
-static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+abut_status abut_rigid_store(const abut_elastic *e, abut_arrays *out, abut_err *err)
 {
-    const abut_elastic *e = self;
-    if (as->pending || !e->rigid) return ABUT_OK;
+    if (!e->rigid) return ABUT_OK;
     double *K = abut_frame_put(out, "rigid/stiffness", e->model->no, err);
     if (!K) return err ? err->code : ABUT_E_NOMEM;
     memcpy(K, e->rigid, (size_t)e->model->no * sizeof *K);
     abut_arrays_find(out, "rigid/stiffness")->flags |= ABUT_A_REQUIRED;
     return ABUT_OK;
+}
+
+static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    (void)err;
+    if (!as->pending) abut_rigid_load(self, f);
+    return ABUT_OK;
+}
+
+static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    return as->pending ? ABUT_OK : abut_rigid_store(self, out, err);
 }
 
 /* The memo at a point. */
@@ -851,7 +872,7 @@ static void limit_words(const void *self, const double *x, const abut_limit *lim
 
 const abut_term_ops abut_term_elastic = { .name = "elastic", .kind = ABUT_TERM_POTENTIAL, .weight = ABUT_TERM_AT_Z, .make = make,
                                           .stiffness = stiffness, .load = load, .store = store, .energy = energy,
-                                              .gradient = gradient, .set = "tets",
+                                          .gradient = gradient, .set = "tets",
                                           .set_is = ABUT_SET_LASTS | ABUT_SET_FUSED, .elements = elements,
                                           .hessian = hessian, .constant = constant, .limit = limit,
                                           .limit_words = limit_words, .free = destroy };

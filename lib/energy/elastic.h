@@ -46,8 +46,13 @@ double abut_rigid_strain(const abut_elastic *e, const double *x, int32_t *object
 /** Raises K, from the next load on, of objects strained beyond their bound at x: by the larger of 4 and twice the excess.
  * Returns their number; -1: K of *object is the largest already. */
 int abut_rigid_raise(abut_elastic *e, const double *x, int32_t *object);
+/** Fails with ABUT_E_NUMERIC: the object is strained too much at x; advice: what may help. */
+abut_status abut_rigid_refuse(const abut_elastic *e, const double *x, int32_t object, const char *advice, abut_err *err);
 /** Makes K that of the frame from the next load on. */
 void abut_rigid_lower(abut_elastic *e);
+/** `load` and `store` of the stiffness, for steppers with a step of their own. */
+void abut_rigid_load(abut_elastic *e, const abut_frame *f);
+ABUT_MUST_USE abut_status abut_rigid_store(const abut_elastic *e, abut_arrays *out, abut_err *err);
 
 /** The principal form of all isotropic terms of tet t: its density, distance to volume 1, to a range of stretches. */
 void abut_elastic_principal(const abut_elastic *e, size_t t, const double s[3], abut_principal *out);

@@ -413,28 +413,29 @@ static int factor(const double S[9], double L[9])
     return 1;
 }
 
-/* The boundary, and segments and points: the points that one of these has, in their order. */
+/* The surface for contact: the boundary of tets, or all triangles; segments, points; and the points that these have. */
 static abut_status boundary(const abut_mesh *m, abut_mesh *surface, abut_err *err)
 {
-    int32_t *made = NULL, n = m->nf, *number = malloc(((size_t)m->nv + 1) * sizeof *number);
-    const int32_t *tri = m->tri;
+    int32_t *made = NULL, n = 0, *number = malloc(((size_t)m->nv + 1) * sizeof *number);
     abut_status rc = number ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "surface of %d points", m->nv);
     if (!rc && m->nt) rc = abut_surface_triangles(m->tet, m->nt, &made, &n, err);
-    if (made) tri = made;
+    const struct { size_t n, corners; const int32_t *of; } cells[4] = {
+        { (size_t)n, 3, made }, { (size_t)m->nf, 3, m->tri }, { (size_t)m->ns, 2, m->seg }, { (size_t)m->np, 1, m->point } };
     for (int32_t i = 0; i < m->nv && !rc; i++) number[i] = -1;
-    for (size_t i = 0; i < 3 * (size_t)n && !rc; i++) number[tri[i]] = 0;
-    for (size_t i = 0; i < 2 * (size_t)m->ns && !rc; i++) number[m->seg[i]] = 0;
-    for (int32_t i = 0; i < m->np && !rc; i++) number[m->point[i]] = 0;
+    for (int q = 0; q < 4 && !rc; q++)
+        for (size_t i = 0; i < cells[q].corners * cells[q].n; i++) number[cells[q].of[i]] = 0;
     for (int32_t i = 0; i < m->nv && !rc; i++) {
         if (number[i] < 0) continue;
         number[i] = surface->nv;
         rc = abut_mesh_add_vertex(surface, m->x + 3 * (size_t)i, err);
     }
-    for (int32_t t = 0; t < n && !rc; t++)
-        rc = abut_mesh_add_tri(surface, number[tri[3 * t]], number[tri[3 * t + 1]], number[tri[3 * t + 2]], err);
-    for (int32_t i = 0; i < m->ns && !rc; i++)
-        rc = abut_mesh_add_seg(surface, number[m->seg[2 * (size_t)i]], number[m->seg[2 * (size_t)i + 1]], err);
-    for (int32_t i = 0; i < m->np && !rc; i++) rc = abut_mesh_add_point(surface, number[m->point[i]], err);
+    for (int q = 0; q < 4; q++)
+        for (size_t t = 0; t < cells[q].n && !rc; t++) {
+            const int32_t *v = cells[q].of + cells[q].corners * t;
+            if (q < 2) rc = abut_mesh_add_tri(surface, number[v[0]], number[v[1]], number[v[2]], err);
+            else if (q == 2) rc = abut_mesh_add_seg(surface, number[v[0]], number[v[1]], err);
+            else rc = abut_mesh_add_point(surface, number[v[0]], err);
+        }
     free(made);
     free(number);
     return rc;
@@ -485,24 +486,31 @@ static void add_cell(int n, const abut_vec3 *a, double V, double *volume, double
     }
 }
 
-/* Moments of what is thin: triangles with their own across the thickness, segments, points. */
-static abut_status thin_moments(const abut_mesh *m, const abut_body *b, double *volume, double center[3], double S[9],
-                                abut_err *err)
+/* Moments of all cells: triangles with their own across the thickness, or as the surface of a solid, segments, points, tets. */
+static abut_status all_moments(const abut_mesh *m, const abut_body *b, double *volume, double center[3], double S[9],
+                               abut_err *err)
 {
     double lo[3], hi[3], V = 0, first[3] = { 0 }, second[9] = { 0 };
     abut_mesh_bounds(m, lo, hi);
     const abut_vec3 mid = abut_v3_scale(0.5, abut_v3_add(abut_v3_get(lo), abut_v3_get(hi)));
-    const struct { int n, corners; const int32_t *of; } kind[4] = { { b->thickness > 0 ? m->nf : 0, 3, m->tri },
+    const int solid = m->nf && !(b->thickness > 0);
+    const abut_status rc = solid ? abut_closed_surface_check(m->x, m->nv, m->tri, m->nf, err) : ABUT_OK;
+    if (rc) return rc;
+    const struct { int n, corners; const int32_t *of; } kind[4] = { { m->nf, 3, m->tri },
         { b->section > 0 ? m->ns : 0, 2, m->seg }, { b->point > 0 ? m->np : 0, 1, m->point }, { m->nt, 4, m->tet } };
     for (int q = 0; q < 4; q++)
         for (int32_t t = 0; t < kind[q].n; t++) {
-            abut_vec3 a[4];
+            abut_vec3 a[4] = { { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } };     /* the last: the middle of the box */
             for (int k = 0; k < kind[q].corners; k++)
                 a[k] = abut_v3_sub(abut_v3_get(m->x + 3 * (size_t)kind[q].of[kind[q].corners * (size_t)t + (size_t)k]), mid);
             if (q == 3) add_tet(a, &V, first, second);
             if (q == 2) add_cell(1, a, b->point, &V, first, second);
             if (q == 1) add_cell(2, a, b->section * abut_v3_norm(abut_v3_sub(a[1], a[0])), &V, first, second);
             if (q != 0) continue;
+            if (solid) {
+                add_tet((const abut_vec3[4]){ a[3], a[0], a[1], a[2] }, &V, first, second);
+                continue;
+            }
             double n[3];
             const abut_vec3 area = abut_v3_scale(0.5, abut_v3_cross(abut_v3_sub(a[1], a[0]), abut_v3_sub(a[2], a[0])));
             const double A = abut_v3_norm(area), d = b->thickness;
@@ -564,12 +572,12 @@ abut_status abut_mesh_stiff_frame(const abut_mesh *m, const abut_body *b, abut_m
                                   double *ratio, abut_err *err)
 {
     const int given = b->has_mass && b->has_center && b->has_inertia;
-    const int solid = !(b->thickness > 0 || b->section > 0 || b->point > 0);
+    const int solid = (m->nt || m->nf) && !(b->thickness > 0 || b->section > 0 || b->point > 0);
     double volume = 0, center[3], S[9];
     *ratio = 1;
     abut_status rc = solid ? abut_mesh_solid_check(m, given ? NULL : err) : ABUT_OK;
     if (!rc) rc = solid ? abut_mesh_moments(m, &volume, center, S, given ? NULL : err)
-                        : thin_moments(m, b, &volume, center, S, given ? NULL : err);
+                        : all_moments(m, b, &volume, center, S, given ? NULL : err);
     const int known = !rc;
     if (rc && !given) return rc;
     if (b->has_mass) volume = b->mass / b->density;

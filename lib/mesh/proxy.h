@@ -73,7 +73,7 @@ typedef struct abut_embedding {
  * returns  m: the remaining distance; more than rounding: no solution was found */
 double abut_tet_invert(int order, const double (*X)[3], const double s[3], double L[4]);
 
-/** Embeds the triangles of `surface`, whose points all belong to triangles, in the tets of m.  If several tets contain a vertex,
+/** Embeds the triangles and all points of `surface` in the tets of m.  If several tets contain a vertex,
  * the tet with the largest least coordinate is taken, of equal ones the lowest.
  *
  * most   of extrapolation: 0: every vertex is in a tet

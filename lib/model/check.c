@@ -263,17 +263,17 @@ static abut_status check_rigid(const abut_model *m, abut_err *err)
     int32_t *tet = calloc(2 * (size_t)m->no + 1, sizeof *tet), *node = tet + m->no;
     if (!tet) return abut_fail(err, ABUT_E_NOMEM, "rigid objects: %d", m->no);
     for (int32_t i = 0; i < m->nv; i++) node[m->body[i]]++;
-    for (int32_t t = 0; t < m->nt; t++)
-        tet[m->body[m->tet[4 * (size_t)t]]] += m->mat_model[m->tet_mat[t]] == ABUT_ORTHOGONAL && abut_tet_order(m, t) == 1 ? 1
-            : 2;
+    for (int32_t t = 0; t < m->nt; t++) {
+        const int is_one = m->mat_model[m->tet_mat[t]] == ABUT_ORTHOGONAL && abut_tet_order(m, t) == 1;
+        tet[m->body[m->tet[4 * (size_t)t]]] += is_one ? 1 : 2;
+    }
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < m->no && !rc; i++) {
         const double *K = m->rigid_range + 2 * (size_t)i;
         if (K[0] == 0 && K[1] == 0) continue;
         if (!(K[0] > 0 && K[1] >= K[0] && m->rigid_strain[i] > 0))
-            rc = abut_fail(err, ABUT_E_FORMAT,
-                           "array 'rigid/range' row %d: %g, %g J, strain %g, expected 0 < start <= most and a "
-                           "strain above 0", i, K[0], K[1], m->rigid_strain[i]);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'rigid/range' row %d: %g, %g J, strain %g, expected 0 < start <= most and "
+                           "a strain above 0", i, K[0], K[1], m->rigid_strain[i]);
         else if (tet[i] != 1 || node[i] != 4)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'rigid/range' row %d: expected an object of four nodes and one tet of a "
                            "material of model %s", i, abut_material_names[ABUT_ORTHOGONAL]);

@@ -388,9 +388,22 @@ static void look_at_impact(const abut_scene *s, const abut_scene_object *o, cons
 {
     const abut_scene_material *m = &s->material[o->material];
     const double d = extent(f, 0), lasts = 2 * d * sqrt(m->density / m->young);
-    if (!f->tets || !(lasts > 0) || h <= lasts) return;
+    if (!f->tets || !(lasts > 0) || h <= lasts || o->rigid.is) return;
     advise(a, "an impact of '%s' lasts about %.2g s, and a time step is %.2g s: it lands without a rebound; a shorter step shows "
            "one", o->name, lasts, h);
+}
+
+/* Elasticity in the middle of a step is that of the chord: the ends of a rigid rotation by a are stretched by a^2/8. */
+static void look_at_rigid(const abut_scene *s, const abut_scene_object *o, const abut_object_facts *f, abut_advice *a)
+{
+    const double stretch = f->rigid.angle * f->rigid.angle / 8;
+    if (o->rigid.is && abut_schemes[s->scheme].share < 1 && stretch > o->rigid.strain)
+        advise(a, "'%s' rotates by %.2g rad in a time step, and %s stretches it by %.2g, more than %.2g (rigid.strain), at any "
+               "stiffness: expected a shorter step, or %s", o->name, f->rigid.angle, abut_schemes[s->scheme].name, stretch,
+               o->rigid.strain, abut_scheme_names[abut_scheme_with(ABUT_SCHEME_DAMPS)]);
+    if (o->rigid.ratio > 3)
+        advise(a, "the inertia of '%s' is not that of its mesh at uniform density: its principal moments differ by a factor of %.3g",
+               o->name, o->rigid.ratio);
 }
 
 static void look_at_thickness(const abut_scene_object *o, const abut_object_facts *f, abut_advice *a)
@@ -621,6 +634,7 @@ abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abu
         look_at_thickness(o, f, a);
         if (m->nc) look_at_dhat(o, f, f->dhat, a);
         if (m->nc && abut_scheme_is(s->scheme, ABUT_SCHEME_INERTIA)) look_at_impact(s, o, f, m->h[0], a);
+        look_at_rigid(s, o, f, a);
     }
     if (!rc) look_at_start(m, start, a);
     if (!rc) look_at_scheme(s, b, m->h[0], a);

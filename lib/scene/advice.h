@@ -63,6 +63,7 @@ typedef struct abut_advice {
  * start      within dhat: which two, and the speed at which the barrier parts them
  * scheme     BDF of order 3 to 6, if the step amplifies oscillations of the bodies by more than a tenth until the end of the
  *            scene, or in a second: which, and the step that does not
+ * rigid      bodies that the time scheme stretches, or whose inertia is 3 times that of their mesh, or a third
  * forces     asked to balance to more than 0.1 of the largest on a body: they are that far off
  * Fails      ABUT_E_NOMEM, ABUT_E_GEOM as abut_surface_triangles */
 ABUT_MUST_USE abut_status abut_advice_find(const abut_scene *s, const abut_model *m, const abut_built *b,

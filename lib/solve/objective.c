@@ -5,6 +5,7 @@
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/mass.h"
+#include "math/rigid.h"
 #include "math/vec3.h"
 #include "model/model.h"
 #include "model/motion.h"
@@ -156,6 +157,26 @@ void abut_objective_weigh(abut_objective *o, abut_weights w)
                                 .damp_time = w.smooth / w.damping, .damping = w.damping, .reach = w.share,
                                 .weight_z2 = w.psi * w.share * w.share, .eps_v = w.eps_v, .inertia = w.inertia,
                                 .shift = w.shift, .ranks = o->step.ranks };
+}
+
+void abut_objective_rotate(const abut_objective *p, double *v)
+{
+    assert(p && v);
+    const abut_model *m = p->model;
+    const double h = m->h[0];
+    for (int32_t t = 0; t < m->nt && m->rigid_range; t++) {
+        const int32_t *node = m->tet + 4 * (size_t)t;
+        if (!(m->rigid_range[2 * (size_t)m->body[*node]] > 0)) continue;
+        abut_rigid motion = abut_rigid_part(4, node, m->mass, p->xn, v);
+        int held = 0;
+        for (int k = 0; k < 4; k++) held |= p->held[node[k]];
+        for (int k = 0; k < 3; k++) motion.shift[k] *= h, motion.spin[k] *= h;
+        for (int k = 0; k < 4 && !held; k++) {
+            double *of = v + 3 * (size_t)node[k], to[3] = { h * of[0], h * of[1], h * of[2] };
+            abut_rigid_rotate(&motion, p->xn + 3 * (size_t)node[k], to, to);
+            for (int d = 0; d < 3; d++) of[d] = to[d] / h;
+        }
+    }
 }
 
 abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err)

@@ -60,6 +60,8 @@ int abut_objective_has(const abut_objective *o, abut_term_kind kind);
 void abut_objective_weigh(abut_objective *o, abut_weights w);
 /** Begins a step at `time`, s, whose weights, xn, target and held are set.  Fails  as `begin` of the terms */
 ABUT_MUST_USE abut_status abut_objective_begin(abut_objective *o, double time, abut_err *err);
+/** Makes v[3 nv] of rigid objects that no script moves a rotation in the step from xn, for x + h v stretches what turns. */
+void abut_objective_rotate(const abut_objective *o, double *v);
 /** Read the state of the terms from a frame, between abut_objective_weigh and abut_objective_begin; write it into a frame.
  * Fail  as `load` and `store` of the terms */
 ABUT_MUST_USE abut_status abut_objective_load(abut_objective *o, const abut_frame *f, const abut_term_frame *as, abut_err *err);

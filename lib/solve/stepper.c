@@ -3,6 +3,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/curved_rod.h"
+#include "energy/elastic.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
 #include "model/motion.h"
@@ -91,6 +92,7 @@ abut_status abut_plain_begin(abut_objective *p, const abut_frame *f, double time
     memcpy(p->xn, f->x, 3 * (size_t)m->nv * sizeof *p->xn);
     abut_motion_targets(m, time, p->xn, p->target, p->held);
     abut_objective_weigh(p, abut_integrator_weights(m, ABUT_FIRST_SCHEME));
+    abut_rigid_load(abut_elastic_of(&p->terms), f);
     abut_status rc = abut_curved_rods_load(&p->terms, f, err);
     if (!rc) rc = abut_objective_begin(p, time, err);
     if (!rc) rc = explicit_loads(p, time, acc, room, scratch, err);

@@ -5,6 +5,7 @@
 #include "base/timer.h"
 #include "base/words.h"
 #include "contact/touching.h"
+#include "energy/elastic.h"
 #include "energy/friction.h"
 #include "geom/dist.h"
 #include "model/naming.h"
@@ -389,6 +390,7 @@ static abut_status begin(void *self, const abut_arrays *frame, abut_instant at, 
     f->frame = frame;
     f->at = at;
     f->refused = 0;
+    abut_rigid_lower(abut_elastic_of(&f->nodal.objective.terms));
     *written |= abut_path_is_full(&f->path.points);
     f->path.end_unwritten = !*written;
     abut_status rc = f->start_checked ? ABUT_OK : check_start(f, frame, err);
@@ -513,22 +515,40 @@ static abut_status check_tolerance(failsafe *f, const abut_report *rep, abut_err
 /* Returns 1 if steps above their tolerance are kept: by the options, or because elements are split off. */
 static int is_lenient(const failsafe *f) { return f->hard->lenient || f->nodal.opt.split; }
 
-static abut_status solve(void *self, abut_report *rep, abut_err *err)
+/* Takes the step by hard contact; *clean: the judge finds nothing. */
+static abut_status attempt(failsafe *f, int *clean, abut_report *rep, abut_err *err)
 {
-    failsafe *f = self;
-    int clean = 0;
-    rep->contact = ABUT_CONTACT_HARD;
+    *clean = 0;
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
     if (!rc && !f->hard->strict && !is_lenient(f)) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
-    if (!rc) rc = judge(f, &clean, rep, err);
-    for (int round = 1; round <= ROUNDS && !rc && !clean && !f->nodal.rising; round++) {
+    if (!rc) rc = judge(f, clean, rep, err);
+    for (int round = 1; round <= ROUNDS && !rc && !*clean && !f->nodal.rising; round++) {
         rep->nodal.rounds = round;
         rep->nodal.repaired = 1;
         rc = another_round(f, round, rep, err);
-        if (!rc) rc = judge(f, &clean, rep, err);
+        if (!rc) rc = judge(f, clean, rep, err);
     }
-    if (!rc && clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
+    if (!rc && *clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
+    return rc;
+}
+
+static abut_status solve(void *self, abut_report *rep, abut_err *err)
+{
+    failsafe *f = self;
+    abut_elastic *e = abut_elastic_of(&f->nodal.objective.terms);
+    int clean, raised = 0;
+    int32_t object;
+    rep->contact = ABUT_CONTACT_HARD;
+    abut_status rc = attempt(f, &clean, rep, err);
+    while (!rc && clean && (raised = abut_rigid_raise(e, f->x1, &object)) > 0) {
+        rep->stiffened++;
+        rc = abut_nodal_begin(&f->nodal, f->frame, f->at, err);
+        if (!rc) rc = attempt(f, &clean, rep, err);
+    }
+    if (!rc && raised < 0 && f->hard->repair == ABUT_REPAIR_NONE)
+        rc = abut_rigid_refuse(e, f->x1, object, "a smaller time step, --repair barrier, or a larger strain", err), f->refused = 1;
+    clean &= raised >= 0;
     rep->nodal.unconverged = clean && !has_converged(f);
     const int kept = clean && (is_lenient(f) || balances(f));
     if (!rc && kept) rc = go_on_to(f, f->x1, err);

@@ -2,6 +2,7 @@
 #include "base/order.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
+#include "energy/elastic.h"
 #include "energy/term.h"
 #include "math/vec3.h"
 #include "solve/nodal/coulomb_inline.h"
@@ -121,6 +122,8 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     memcpy(v, s->of.end, n3 * sizeof *v);
     rc = put_impulse(s, s->from.step + 1, out, err);
     if (!rc) rc = abut_curved_rods_store(&p->terms, out, err);
+    if (!rc) rc = abut_rigid_store(abut_elastic_of(&p->terms), out, err);
+    rep->rigid_strain = abut_rigid_strain(abut_elastic_of(&p->terms), x, NULL, NULL);
     const void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
     return rc ? rc : report(s, x, rep, err);

@@ -388,11 +388,12 @@ static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
     return rc;
 }
 
-/* vk = v_n; if E is not finite there, 0 except at held nodes. */
+/* vk = v_n, of rigid objects as a rotation; if E is not finite there, 0 except at held nodes. */
 static abut_status start(abut_nodal *s, abut_err *err)
 {
     double energy;
     memcpy(s->of.vk, s->of.v0, numbers(s) * sizeof(double));
+    abut_objective_rotate(&s->objective, s->of.vk);
     abut_status rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
     if (rc || isfinite(energy)) return rc;
     for (size_t i = 0; i < numbers(s); i++)

@@ -289,23 +289,6 @@ static abut_status take_again(abut_stepper *s, abut_report *rep, abut_err *err)
     return rc ? rc : minimise(s, rep, err);
 }
 
-/* Gives a step up whose end strains a rigid object beyond its bound. */
-static abut_status too_strained(abut_stepper *s, int32_t object, abut_err *err)
-{
-    const abut_elastic *e = abut_elastic_of(&s->solver.prob.terms);
-    const abut_model *m = s->solver.prob.model;
-    char name[ABUT_OBJECT_WORDS];
-    double over;
-    const double strain = abut_rigid_strain(e, s->solver.here.x, NULL, &over);
-    return abut_step_name(s->at, abut_fail(err, ABUT_E_NUMERIC, "%s is rigid, and strained by %.3g, %.3g of what it may be%s; "
-                                           "its stiffness is %.3g J, at most %.3g J; expected %s",
-                                           abut_object_words(m, object, name), strain, over,
-                                           s->damping.frame ? ", with the largest stiffness for this time step" : "",
-                                           e->rigid[object], m->rigid_range[2 * object + 1],
-                                           s->damping.frame ? "a smaller time step, lower speeds or loads, or a larger strain"
-                                                            : "a step without --one-pass"), err);
-}
-
 abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
 {
     abut_elastic *e = abut_elastic_of(&s->solver.prob.terms);
@@ -319,7 +302,10 @@ abut_status abut_step_solve(abut_stepper *s, abut_report *rep, abut_err *err)
         rep->stiffened++;
         rc = take_again(s, rep, err);
     }
-    return rc || !raised ? rc : too_strained(s, object, err);
+    if (rc || !raised) return rc;
+    return abut_step_name(s->at, abut_rigid_refuse(e, s->solver.here.x, object, s->damping.frame ?
+                                                   "a smaller time step, lower speeds or loads, or a larger strain" :
+                                                   "a step without --one-pass", err), err);
 }
 
 /* Returns the number of friction contacts that stick, and slide at the end of s->p. */

@@ -5,7 +5,6 @@
 #include "energy/mass.h"
 #include "energy/pressure.h"
 #include "math/mat3.h"
-#include "math/rigid.h"
 #include "model/motion.h"
 #include "model/naming.h"
 #include "solve/direction/matrix.h"
@@ -252,27 +251,6 @@ static abut_status jacobi(abut_search *s, double *v, abut_report *rep, abut_err 
     return rc;
 }
 
-/* Makes v of rigid objects that no script moves a rotation in the step, for x + h v stretches what turns. */
-static void rotate_rigid(const abut_stepper *s, double *v)
-{
-    const abut_objective *p = &s->solver.prob;
-    const abut_model *m = p->model;
-    const double h = m->h[0];
-    for (int32_t t = 0; t < m->nt && m->rigid_range; t++) {
-        const int32_t *node = m->tet + 4 * (size_t)t;
-        if (!(m->rigid_range[2 * (size_t)m->body[*node]] > 0)) continue;
-        abut_rigid motion = abut_rigid_part(4, node, m->mass, p->xn, v);
-        int held = 0;
-        for (int k = 0; k < 4; k++) held |= p->held[node[k]];
-        for (int k = 0; k < 3; k++) motion.shift[k] *= h, motion.spin[k] *= h;
-        for (int k = 0; k < 4 && !held; k++) {
-            double *of = v + 3 * (size_t)node[k], to[3] = { h * of[0], h * of[1], h * of[2] };
-            abut_rigid_rotate(&motion, p->xn + 3 * (size_t)node[k], to, to);
-            for (int d = 0; d < 3; d++) of[d] = to[d] / h;
-        }
-    }
-}
-
 static abut_status guess(abut_stepper *s, double *v, int *none, abut_report *rep, abut_err *err)
 {
     abut_search *so = &s->solver;
@@ -300,6 +278,6 @@ static abut_status guess(abut_stepper *s, double *v, int *none, abut_report *rep
 abut_status abut_step_guess(abut_stepper *s, double *v, int *none, abut_report *rep, abut_err *err)
 {
     const abut_status rc = guess(s, v, none, rep, err);
-    if (!rc && !*none) rotate_rigid(s, v);
+    if (!rc && !*none) abut_objective_rotate(&s->solver.prob, v);
     return rc;
 }
