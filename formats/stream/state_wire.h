@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/err.h"
 
+#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,6 +86,7 @@ static inline void abut_put_le(unsigned char *p, uint64_t v, int bytes)
 
 static inline uint64_t abut_get_le(const unsigned char *p, int bytes)
 {
+    assert(bytes <= 8);
     uint64_t v = 0;
     for (int i = 0; i < bytes; i++) v |= (uint64_t)p[i] << 8 * i;
     return v;
