@@ -489,13 +489,13 @@ static void forecast_step(void *self, const abut_at *from, const double *to, dou
     b->n_blocked = left;
 }
 
-/* 1: no contact is more than twice as stiff as its barrier */
+/* 1: no contact is stiffer than its barrier */
 static int forecast_is_fair(const void *self, const abut_at *at)
 {
     const abut_barrier_state *b = self;
     for (size_t i = 0; i < b->n_blocked; i++) {
         const blocked_at c = place_blocked(b, &b->blocked[i], at->y);
-        if (lacks(&c, b->blocked[i].force) > c.k) return 0;
+        if (lacks(&c, b->blocked[i].force) > 0) return 0;
     }
     return 1;
 }

@@ -555,7 +555,7 @@ TEST(a_contact_that_has_bounded_a_direction_has_the_curvature_that_leads_to_its_
             abut_term_barrier.forecast_step(b, &at, to, 0.25);
         }
         CHECK(b->n_blocked == 1);
-        CHECK(abut_term_barrier.forecast_is_fair(b, &at) == (further_curvature(force, F, k, gap) <= k));
+        CHECK(abut_term_barrier.forecast_is_fair(b, &at) == !(further_curvature(force, F, k, gap) > 0));
         to[3 * node + 1] += 0.2 * gap;                              /* opens: the barrier alone is left */
         abut_term_barrier.forecast_step(b, &at, to, 1);
         CHECK(b->n_blocked == 0 && abut_term_barrier.forecast_is_fair(b, &at));

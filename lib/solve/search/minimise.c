@@ -180,8 +180,7 @@ static abut_status find_direction(abut_search *s, abut_report *rep, abut_err *er
 
 /* constants of the augmented Lagrangian (Li 2020, App. E) */
 #define AL_START 1e9    /* published: 1e6; a penalty below the stiffness of bodies and contacts lets these push obstacles back */
-#define AL_CAP 1e12     /* published: 1e8 */
-#define AL_MOST 1e4     /* times the penalty that has left too much */
+#define AL_CAP 1e11     /* published: 1e8; streams hold less than 1e12 */
 #define AL_DONE 0.999
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
@@ -270,7 +269,7 @@ static abut_status script_update(abut_search *s, double speed, int *script, abut
     if (done >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
     if (speed >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
     if (done < AL_NEAR && al->kap < AL_CAP) {
-        al->kap *= fmin(AL_MOST, fmax(2, 2 * (1 - done) / (1 - AL_DONE)));  /* what is left goes with 1/kap */
+        al->kap = fmin(AL_CAP, al->kap * fmax(2, 2 * (1 - done) / (1 - AL_DONE)));  /* what is left goes with 1/kap */
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
             if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
