@@ -91,7 +91,7 @@ struct abut_at;
 struct abut_impact;
 
 /* Contacts that have bounded directions of this minimisation.  Newton's model of a barrier is too soft for them: its force grows
- * with 1/gap, the model's by the curvature at the present gap, 0 beyond dhat, so that directions lead through them again and again.
+ * with 1/gap, the model's by the curvature at the present gap, 0 beyond dhat: directions lead through them again and again.
  * They have a further curvature along their normal in the matrix, without energy or force: with the force to which the last
  * direction led, the next one closes such a gap to F/force of it, F the present force, and leaves at least a quarter.  In an
  * interior point method these forces are the dual variables, and force/gap is the primal-dual curvature (Nocedal and Wright 2006,

@@ -87,7 +87,8 @@ static void say_error(const abut_step_tally *t, abut_cli *cli)
 static void say_longest(const abut_step_tally *t, abut_cli *cli)
 {
     static const char *const words[ABUT_HOLDS] = {
-        "contacts blocked prescribed motion in %d", "contacts bounded %d", "elements bounded %d", "%d went less far, as energy rose",
+        "contacts blocked prescribed motion in %d", "contacts bounded %d", "elements bounded %d",
+        "%d went less far, as energy rose",
         "%d were lengthened, as the matrix is stiffer than what folds or crumples" };
     int held[ABUT_HOLDS];
     char text[320] = "";
