@@ -246,12 +246,14 @@ static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_e
     return rc;
 }
 
-/* Directions by other matrices than Newton's, ranks with a part of the candidates and the CFL rule do without. */
+/* Directions below the tolerance or by other matrices than Newton's, ranks with a part of the candidates and the CFL rule do
+ * without. */
 static abut_status block(abut_search *s, const abut_limit *lim, abut_err *err)
 {
     const abut_objective *p = &s->prob;
     const int is_contact = lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0;
-    const int without = s->opt->search.without & ABUT_WITHOUT_BLOCKED || s->opt->search.ccd == ABUT_CCD_CFL;
+    const int without = s->opt->search.without & ABUT_WITHOUT_BLOCKED || s->opt->search.ccd == ABUT_CCD_CFL ||
+                        abut_rule_is_short(s->aim.speed, p->model->tolerance[0]);
     abut_impact *hit;
     size_t n;
     if (!is_contact || without || !can_resolve(s) || p->cm.area || p->step.ranks) return ABUT_OK;
