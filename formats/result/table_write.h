@@ -1,6 +1,6 @@
 /* A table with one row per frame: time, energies, momenta, contact, positions of objects, poses of rigid ones, forces and works
- * that step wrote, numbers of other stages.  As CSV (empty cell: unknown) or JSON ({"columns": [...], "rows": [{...}, ...]}, null: unknown).
- * EXPORT.md names the columns. */
+ * that step wrote, numbers of other stages.  As CSV (empty cell: unknown) or JSON ({"columns": [...], "rows": [{...}, ...]},
+ * null: unknown).  EXPORT.md names the columns. */
 #ifndef ABUT_FORMATS_RESULT_TABLE_WRITE_H
 #define ABUT_FORMATS_RESULT_TABLE_WRITE_H
 

@@ -402,8 +402,8 @@ static void look_at_rigid(const abut_scene *s, const abut_scene_object *o, const
                "stiffness: expected a shorter step, or %s", o->name, f->rigid.angle, abut_schemes[s->scheme].name, stretch,
                o->rigid.strain, abut_scheme_names[abut_scheme_with(ABUT_SCHEME_DAMPS)]);
     if (o->rigid.ratio > 3)
-        advise(a, "the inertia of '%s' is not that of its mesh at uniform density: its principal moments differ by a factor of %.3g",
-               o->name, o->rigid.ratio);
+        advise(a, "the inertia of '%s' is not that of its mesh at uniform density: its principal moments differ by a factor of "
+               "%.3g", o->name, o->rigid.ratio);
 }
 
 static void look_at_thickness(const abut_scene_object *o, const abut_object_facts *f, abut_advice *a)

@@ -547,7 +547,8 @@ static abut_status solve(void *self, abut_report *rep, abut_err *err)
         if (!rc) rc = attempt(f, &clean, rep, err);
     }
     if (!rc && raised < 0 && f->hard->repair == ABUT_REPAIR_NONE)
-        rc = abut_rigid_refuse(e, f->x1, object, "a smaller time step, --repair barrier, or a larger strain", err), f->refused = 1;
+        f->refused = 1,
+        rc = abut_rigid_refuse(e, f->x1, object, "a smaller time step, --repair barrier, or a larger strain", err);
     clean &= raised >= 0;
     rep->nodal.unconverged = clean && !has_converged(f);
     const int kept = clean && (is_lenient(f) || balances(f));
