@@ -24,7 +24,11 @@ const char *const abut_error_names[ABUT_ERRORS] = { "balance", "passes", "newton
 abut_iteration *abut_report_iteration(abut_report *r)
 {
     const int at = slot(r->newton);
-    if (!ABUT_GROW(r->it, at + 1, r->it_cap)) return NULL;
+    if ((size_t)at >= r->it_cap) {      /* to ABUT_HISTORY at most, a power of 2 */
+        const size_t cap = r->it_cap ? 2 * r->it_cap : 32;
+        if (!ABUT_RESIZE(r->it, cap)) return NULL;
+        r->it_cap = cap;
+    }
     r->newton++;
     r->it[at] = (abut_iteration){ 0 };
     return &r->it[at];

@@ -338,18 +338,18 @@ int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, cons
 void abut_report_motion(const abut_objective *p, const double *x, const double *v, abut_report *rep)
 {
     const abut_mass *mass = abut_mass_of(&p->terms);
-    int32_t flattest;
     rep->kinetic = abut_kinetic_energy(mass, v);
     rep->gravity = abut_gravity_energy(mass, x);
     abut_linear_momentum(mass, v, rep->momentum);
     abut_angular_momentum(mass, x, v, rep->angular);
-    rep->min_jacobian = abut_smallest_jacobian(p->model, x, &flattest);
-    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
 }
 
 void abut_report_plain(const abut_objective *p, const double *x, const double *v, abut_report *rep)
 {
+    int32_t flattest;
     abut_report_motion(p, x, v, rep);
+    rep->min_jacobian = abut_smallest_jacobian(p->model, x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     rep->passes = 1;
     rep->eta = 1;
     rep->lag_residual = -1;

@@ -90,8 +90,8 @@ abut_creep abut_creep_find(const abut_objective *p, const double *x);
 /** Returns how many of them stick at x[3 nv] and slide at `to` (solve/search/rules.h: abut_rule_lets_go). */
 int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, const double *to);
 
-/** Reports the end of a step, x, v [3 nv]: kinetic energy and that of gravity, momenta, the flattest tet.
- * plain: also what a step of one pass without lagged friction has, and the memory. */
+/** Reports the end of a step, x, v [3 nv]: kinetic energy and that of gravity, momenta.
+ * plain: also the flattest tet, what a step of one pass without lagged friction has, and the memory. */
 void abut_report_motion(const abut_objective *p, const double *x, const double *v, abut_report *rep);
 void abut_report_plain(const abut_objective *p, const double *x, const double *v, abut_report *rep);
 

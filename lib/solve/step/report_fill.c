@@ -146,8 +146,11 @@ static abut_status report_iterate(abut_stepper *s, abut_report *rep, abut_err *e
 {
     const abut_objective *p = &s->solver.prob;
     const abut_path *path = &s->solver.path;
+    int32_t flattest;
     const abut_status rc = report_stretch(s, rep, err);
     if (rc) return rc;
+    rep->min_jacobian = abut_smallest_jacobian(p->model, s->solver.here.x, &flattest);
+    rep->min_jacobian_tet = abut_objective_tet(p, flattest);
     rep->kappa = abut_barrier_state_of(&p->terms)->kappa;
     rep->waypoints = path->n - path->step > 2 ? path->n - path->step - 2 : 0;
     rep->eta = abut_search_progress(&s->solver);
