@@ -434,7 +434,7 @@ TEST(what_cannot_be_simulated_is_refused)
                   "test.yaml:5:5: node 0 of 'a' is moved by another motion (test.yaml:4:5) at the same time, from 3 s"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {object: a}, fix: true, force: [1, 0, 0]}\n", ABUT_E_FORMAT,
                   "expected one of translate and rotate and scale, keyframes, sequence, fix, acceleration, "
-                  "force, force-density, traction, pressure; found 2"));
+                  "force, torque, force-density, traction, pressure; found 2"));
     CHECK(refused("objects:\n" BOX "motion:\n  - {select: {box: [[1, 0, 0], [0, 1, 1]]}, fix: true}\n", ABUT_E_FORMAT,
                   "box: from 1 to 0 along axis 0"));
     CHECK(refused("objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, flip: true}\n", ABUT_E_GEOM,
