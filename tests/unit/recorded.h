@@ -84,7 +84,6 @@ static inline int record(recorded *r, int judged)
     w.model_set = r->model_set;
     world_start(&w);
     w.o.passes.keep = r->keeps;
-    w.o.search.without = ABUT_WITHOUT_BLOCKED;  /* how far off a run ends depends on it, and so do estimates to a fifth of that */
     int ok = 1;
     for (int n = 0; n < r->n && ok; n++) {
         abut_arrays_clear(&w.next);

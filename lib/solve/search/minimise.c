@@ -179,8 +179,8 @@ static abut_status find_direction(abut_search *s, abut_report *rep, abut_err *er
 /* ---- the start of a step: prescribed nodes on the way to their targets ---- */
 
 /* constants of the augmented Lagrangian (Li 2020, App. E) */
-#define AL_START 1e9    /* published: 1e6; a penalty below the stiffness of bodies and contacts lets these push obstacles back */
-#define AL_CAP 1e11     /* published: 1e8; streams hold less than 1e12 */
+#define AL_START 1e6
+#define AL_CAP 1e8
 #define AL_DONE 0.999
 #define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
@@ -269,7 +269,7 @@ static abut_status script_update(abut_search *s, double speed, int *script, abut
     if (done >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
     if (speed >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
     if (done < AL_NEAR && al->kap < AL_CAP) {
-        al->kap = fmin(AL_CAP, al->kap * fmax(2, 2 * (1 - done) / (1 - AL_DONE)));  /* what is left goes with 1/kap */
+        al->kap *= 2;
     } else {
         for (int32_t i = 0; i < 3 * p->model->nv; i++)
             if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
@@ -583,7 +583,7 @@ static int may_be_last(const abut_search *s, const abut_stop_rule *rule, double 
 static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop, abut_report *rep, abut_err *err)
 {
     const double last = s->progress.speed;
-    int scripted = ABUT_SCRIPT_DONE;
+    int script = ABUT_SCRIPT_DONE;
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
     if (!rc && rule->at_iterate) rc = rule->at_iterate(s, stop, rep, err);
@@ -599,14 +599,12 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
 
     *stop = ends_before(s, rule);
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
-    const int script = abut_lagrangian_of(&s->prob.terms)->on;
     rc = take_step(s, it, rep, err);
-    if (!rc) abut_report_hold(rep, it, script);
-    if (!rc) rc = script_update(s, speed, &scripted, rep, err);
+    if (!rc) rc = script_update(s, speed, &script, rep, err);
     *stop = abut_fixed_iterations(s->opt) && !(it->alpha > 0);     /* further iterations would repeat it */
     const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
-    const int judges = s->aim.exact && s->aim.fair && scripted == ABUT_SCRIPT_DONE;
+    const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
     return rc || *stop || !is_short ? rc : reset_models(s, err);
 }
