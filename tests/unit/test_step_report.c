@@ -40,7 +40,8 @@ static int is_line(const abut_report *r, const char *want)
     "\"creep_mean\":null,"
 #define GAP "\"min_gap\":null,\"min_gap_nodes\":null,\"min_gap_objects\":null,"
 #define MEASURED "\"min_jacobian\":null,\"min_jacobian_tet\":-1,\"min_jacobian_object\":null,\"max_stretch\":null," \
-    "\"min_stretch\":null,\"stretch_margin\":null,\"strain_kappa\":null,\"max_stretch_shell\":-1,\"max_stretch_object\":null,"
+    "\"min_stretch\":null,\"stretch_margin\":null,\"strain_kappa\":null,\"max_stretch_shell\":-1,\"max_stretch_object\":null," \
+    "\"rigid_strain\":null,\"stiffened\":0,"
 #define ENERGIES "\"kinetic_energy\":0,\"elastic_energy\":0,\"gravity_energy\":0,\"barrier_energy\":0,\"energy_growth\":null," \
     "\"energy_grows\":0,\"spin_taken\":0,\"momentum\":[0,0,0],\"angular_momentum\":[0,0,0],"
 #define REST "\"factor_nnz\":0,\"factor_flops\":0,\"factor_bytes\":0,\"memory_peak\":0,\"cpu_seconds\":0.000000,\"shifts\":0," \
@@ -73,6 +74,7 @@ TEST(every_number_is_under_its_key)
         .creep_max = 130, .creep_mean = 131, .min_gap = 0, .gap_node = { 1, 5, 6, 7 }, .min_jacobian = 132,
         .min_jacobian_tet = 0,
         .max_stretch = 133, .min_stretch = 134, .stretch_room = 135, .strain_kappa = 136, .max_stretch_shell = 1,
+        .stiffened = 189,
         .limit = { .alpha = 0.125, .kind = ABUT_LIMIT_STRETCH, .node = { 4, 6, 7, -1 }, .tet = 1 }, .limit_iteration = 2,
         .kinetic = 137, .elastic = 138, .gravity = -139, .barrier = 140, .energy_growth = 141, .energy_grows = 1,
         .spin_taken = 142, .momentum = { 143, 144, 145 }, .angular = { 146, 147, 148 }, .it = row,
@@ -99,7 +101,7 @@ TEST(every_number_is_under_its_key)
         "\"min_gap_objects\":[\"ball\",\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\"],\"min_jacobian\":132,"
         "\"min_jacobian_tet\":0,\"min_jacobian_object\":\"ball\",\"max_stretch\":133,\"min_stretch\":134,\"stretch_margin\":135,"
         "\"strain_kappa\":136,\"max_stretch_shell\":1,\"max_stretch_object\":\"the \\\"sheet\\\"\","
-        "\"limit\":{\"kind\":\"stretch\","
+        "\"rigid_strain\":null,\"stiffened\":189,\"limit\":{\"kind\":\"stretch\","
         "\"alpha\":0.125,\"iteration\":2,\"nodes\":[0,2,3,-1],\"objects\":[\"the \\\"sheet\\\"\",\"the \\\"sheet\\\"\","
         "\"the \\\"sheet\\\"\",null],\"tet\":1},\"kinetic_energy\":137,\"elastic_energy\":138,\"gravity_energy\":-139,"
         "\"barrier_energy\":140,\"energy_growth\":141,\"energy_grows\":1,\"spin_taken\":142,\"momentum\":[143,144,145],"

@@ -451,7 +451,8 @@ TEST(a_term_that_is_stored_and_loaded_continues_with_the_same_bits)
             const abut_term *t = &q.o->terms.term[i];
             CHECK(!t->ops->load == !t->ops->store);
             if (!t->ops->load) continue;
-            keepers += strcmp(t->ops->name, "curved rods") != 0;    /* the rod is straight: it has no use for its frame */
+            /* the rod is straight: it has no use for its frame; no object is rigid: tets have no stiffness of their own */
+            keepers += strcmp(t->ops->name, "curved rods") && strcmp(t->ops->name, "elastic");
             for (int k = 0; k < 3; k++) {
                 restore(&q, from[k]);
                 e[k] = energy(&q, t, 0, NULL);
