@@ -1,12 +1,12 @@
 """Contact weighed by area beside counted contacts (contact.formulation: area, ipc), against closed forms and against each other.
 
-    area_scenes.py [CASE ...]  cases of CASES whose names begin so, or all of them: eight minutes of one core
+    area_scenes.py [CASE ...]  cases of CASES whose names begin so, or all of them: eight minutes of one core, and ten for `twist`
     BIN=bin  OUT=out/contact   programs; scenes and frames
     TABLE=FILE                 the table (pipelines/experiments/bin/tables contact-area-scenes: area_scenes.tsv)
 
 SHAPE-ORDER-FLOOR-CELLS: Hertz, a sphere or a cylinder on a half-space, an obstacle of two triangles a side, or an elastic body of
 the same mesh; CELLS along 1.1 times the radius of the contact.  Forces are those of the measured indentation, within 2 %.
-flat, stack, thin: cloth at rest, sheets under their weight, a plate at rest.
+flat, stack, thin: cloth at rest, sheets under their weight, a plate at rest.  twist, mat: a cloth and a mat whose ends turn.
 contacts: most of a step; iterations, cpu s: of all steps; judged: by ccd-check.
 """
 import functools, itertools, json, math, os, subprocess, sys
@@ -33,7 +33,8 @@ class Run:
                 os.remove(at + end)
         with open(at + ".yaml", "w", encoding="utf-8") as f:
             json.dump(scene, f)
-        prep = subprocess.run([f"{BIN}/mesh-prep", "-q", at + ".yaml", "-o", at + ".start.abut"], stderr=subprocess.PIPE, text=True)
+        prep = subprocess.run([f"{BIN}/mesh-prep", "-q", at + ".yaml", "-o", at + ".start.abut"], stderr=subprocess.PIPE,
+                              text=True)
         if prep.returncode:
             sys.exit(f"area_scenes: {name}: {prep.stderr.strip()}")
         done = subprocess.run([f"{BIN}/step", "-q", "-j", "1", "-n", str(steps), "--with", "forces", "--report", at + ".jsonl",
@@ -285,7 +286,8 @@ def stack():
             objects = {f"s{i}": sheet([0.2, 0.2], [c, c], [0.002 * i, 0.95e-3 * (i + 1), 0.001 * i]) for i, c in enumerate(cells)}
             objects["floor"] = {"half-space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}
             run = Run(f"stack-{form}-{name.replace(':', '-')}",
-                      cloths(form, dhat, objects, gravity=(0, -9.81, 0), pressure=weight, mu=0.3, scheme="quasi-static", step=1), 2)
+                      cloths(form, dhat, objects, gravity=(0, -9.81, 0), pressure=weight, mu=0.3, scheme="quasi-static",
+                             step=1), 2)
             x, body, rest = run.frames[-1]["node/x"], run.model["node/object"], run.model["node/X"]
             inner = (np.abs(rest[:, 0]) < 0.06) & (np.abs(rest[:, 2]) < 0.06)
             heights = [0] + [float(x[inner & (body == b)][:, 1].mean()) for b in np.unique(body)]
