@@ -33,6 +33,11 @@ abut_status abut_wrap(abut_err *err, const char *fmt, ...)
     return err->code;
 }
 
+abut_status abut_no_memory(const char *what, abut_err *err)
+{
+    return abut_fail(err, ABUT_E_NOMEM, "%s: out of memory", what);
+}
+
 abut_status abut_open_status(int number)
 {
     return number == ENOMEM || number == EMFILE || number == ENFILE || number == EIO ? ABUT_E_IO : ABUT_E_FORMAT;

@@ -49,10 +49,7 @@ typedef struct abut_err {
 abut_status abut_fail(abut_err *err, abut_status code, const char *fmt, ...) ABUT_PRINTF(3, 4);
 
 /** Fails with ABUT_E_NOMEM: "what: out of memory". */
-static inline abut_status abut_no_memory(const char *what, abut_err *err)
-{
-    return abut_fail(err, ABUT_E_NOMEM, "%s: out of memory", what);
-}
+abut_status abut_no_memory(const char *what, abut_err *err);
 
 /** The status of a file that cannot be opened, by errno: ABUT_E_IO where the system lacks memory or descriptors, ABUT_E_FORMAT
  * where the file is not there, not readable, or no file. */

@@ -98,10 +98,16 @@ Y
     "$BIN/mesh-prep" -q inequalities.yaml | "$BIN/step" -q -n 2 -o inequalities.abut
 }
 
-# rigid.abut: two rigid bodies
+# rigid.abut: two rigid bodies that do not meet, one locked, the other turned by a torque
 hostile_rigid() {
-    printf '%s\n' 'abut: 1' 'objects:' '  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true}' \
-        '  b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0]}' >rigid.yaml
+    cat >rigid.yaml <<'Y'
+abut: 1
+objects:
+  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, groups: [pair], lock: {translate: [true, false, false]}}
+  b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0], groups: [pair]}
+motion:
+  - {select: {object: b}, torque: [0, 1 N m, 0]}
+Y
     "$BIN/mesh-prep" -q rigid.yaml | "$BIN/step" -q -n 2 -o rigid.abut
 }
 
