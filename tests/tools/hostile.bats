@@ -35,7 +35,7 @@ refused() {
     for s in committed.abut mapped.abut high.abut hard.abut inequalities.abut rigid.abut; do
         for p in "$(hostile_stepper $s)" "${hostile_programs[@]:1}"; do
             [[ $p != tear || ($s != mapped.abut && $s != high.abut && $s != rigid.abut) ]] || continue      # it refuses both kinds
-            [[ $p != one-pass || $s != hard.abut ]] || continue     # passes are of the barrier, which refuses cohesion
+            [[ $p != one-pass || ($s != hard.abut && $s != rigid.abut) ]] || continue     # passes refuse cohesion and locks
             [[ $p != springs || $s != high.abut ]] || continue
             exits 0 hostile_program "$p" $s
         done
