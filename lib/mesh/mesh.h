@@ -88,6 +88,9 @@ ABUT_MUST_USE abut_status abut_mesh_moments(const abut_mesh *m, double *volume, 
  * Fails  ABUT_E_GEOM naming what is open or turned; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_mesh_solid_check(const abut_mesh *m, abut_err *err);
 
+/* s_k of a frame */
+extern const double abut_frame_corners[4][3];
+
 /** A body as one affine frame: four control points, whose motion is that of all of it.
  *
  * The body has the volume V, the centre c and S = 1/V int (X - c)(X - c)^T = L L^T,

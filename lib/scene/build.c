@@ -517,6 +517,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = put_friction(&b, err);
     if (!rc) rc = abut_build_terms(&b, err);
     if (!rc) rc = abut_build_motions(&b, err);
+    if (!rc) rc = abut_build_locks(&b, err);
     if (!rc) rc = abut_build_attachments(&b, err);
     if (!rc) rc = abut_build_parameters(&b, err);
     if (!rc) rc = put_all_names(&b, err);

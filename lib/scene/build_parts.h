@@ -126,8 +126,11 @@ double abut_rest_edge(const abut_scene_object *o, int32_t t, int32_t a, int32_t 
  * Fails  ABUT_E_FORMAT an attachment that ties no node, or a node of an obstacle; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_attachments(abut_build *b, abut_err *err);
 
-/** Puts the arrays of motions and of locks; marks handles in role. */
+/** Puts the arrays of motions; marks handles in role. */
 ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
+
+/** Puts the locks of frames; after motions.  Fails  ABUT_E_FORMAT a body that a motion moves; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_locks(abut_build *b, abut_err *err);
 
 /** Puts the stiffness of rigid bodies, by their loads; last, after motions and first velocities.
  * Fails  ABUT_E_FORMAT a time scheme that is none for them; ABUT_E_NOMEM */

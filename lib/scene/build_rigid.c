@@ -1,4 +1,5 @@
-/* Rigid bodies: the stiffness K of the orthogonality energy K |F^T F - 1|^2 of their frames, from the loads that strain them.
+/* Rigid bodies and frames: what locks hold of them; the stiffness K of the orthogonality energy K |F^T F - 1|^2 of rigid ones,
+ * from the loads that strain them.
  *
  * A load with the generalised force G (N m) strains by G / 8K.  Those that are known at the start are
  *
@@ -10,6 +11,7 @@
  * oscillations damp those of a stretch, and at most 1e9 S / h^2, which bounds the condition of a step. */
 #include "scene/build_parts.h"
 
+#include "math/mat3.h"
 #include "math/rigid.h"
 #include "math/spd.h"
 #include "math/vec3.h"
@@ -189,4 +191,65 @@ abut_status abut_build_rigid(abut_build *b, abut_err *err)
     }
     free(all);
     return rc;
+}
+
+/* ---- locks ---- */
+
+/* Unit rows that hold a frame: e_d / 2 at each node for a translation of the centre; s_k . y for the affine map of a direction, y
+ * that direction in the frame's axes L (mesh/mesh.h): of all directions, if no rotation is free, else of the free axis. */
+static int32_t locked_rows(const double *X, const int lock[6], double (*row)[12])
+{
+    const double(*s)[3] = abut_frame_corners;
+    const int rotations = lock[3] + lock[4] + lock[5];
+    double L[9] = { 0 }, inverse[9], y[3] = { 0 };
+    int32_t n = 0;
+    for (int d = 0; d < 3; d++) {
+        if (!lock[d]) continue;
+        memset(row[n], 0, sizeof row[n]);
+        for (int k = 0; k < 4; k++) row[n][3 * k + d] = 0.5;
+        n++;
+    }
+    for (int i = 0; i < 9; i++)
+        for (int k = 0; k < 4; k++) L[i] += 0.25 * X[3 * k + i / 3] * s[k][i % 3];
+    (void)abut_m3_inverse(inverse, L);
+    for (int axis = 0; axis < 3 && rotations == 2; axis++)
+        for (int i = 0; i < 3 && !lock[3 + axis]; i++) y[i] = inverse[3 * i + axis];
+    const double length = abut_v3_norm(abut_v3_get(y));
+    for (int j = 0; j < (rotations == 3 ? 3 : rotations == 2); j++)
+        for (int d = 0; d < 3; d++) {
+            memset(row[n], 0, sizeof row[n]);
+            for (int k = 0; k < 4; k++)
+                row[n][3 * k + d] = rotations == 3 ? 0.5 * s[k][j] : (s[k][0] * y[0] + s[k][1] * y[1] +
+                                                                      s[k][2] * y[2]) / (2 * length);
+            n++;
+        }
+    return n;
+}
+
+abut_status abut_build_locks(abut_build *b, abut_err *err)
+{
+    double row[12][12];
+    int32_t n = 0, *node = NULL;
+    double *out = NULL;
+    for (int fill = 0; fill < 2; fill++) {
+        n = 0;
+        for (int32_t o = 0; o < b->scene->nobjects; o++) {
+            const abut_part *p = &b->part[o];
+            const int32_t rows = p->object->is_frame ? locked_rows(b->X + 3 * (size_t)p->first, p->object->lock, row) : 0;
+            if (!rows) continue;
+            for (int32_t r = 0; r < rows && fill; r++) {
+                for (int k = 0; k < 4; k++) node[4 * (size_t)(n + r) + (size_t)k] = p->first + k;
+                memcpy(out + 12 * (size_t)(n + r), row[r], sizeof row[r]);
+            }
+            n += rows;
+            if (b->role[p->first] != ABUT_NODE_FREE)
+                return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' has a lock, and a motion moves it: expected one of them",
+                                 p->object->from, p->object->name);
+        }
+        if (!n || fill) return ABUT_OK;
+        node = abut_build_required(b, "lock/node", n, err);
+        out = node ? abut_build_required(b, "lock/row", n, err) : NULL;
+        if (!out) return err ? err->code : ABUT_E_NOMEM;
+    }
+    return ABUT_OK;
 }
