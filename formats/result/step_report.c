@@ -96,7 +96,9 @@ static void iterations(FILE *f, const abut_report *r)
         entry(f, it->decrease);
         fprintf(f, "\"%s\"]", abut_iteration_bounded_by(it));
     }
-    fprintf(f, "],\"iterations_left_out\":%d,", r->newton - n);
+    fprintf(f, "],\"iterations_left_out\":%d,\"held_up\":{", r->newton - n);
+    for (int k = 0; k < ABUT_HOLDS; k++) fprintf(f, "%s\"%s\":%d", k ? "," : "", abut_hold_names[k], r->held[k]);
+    fputs("},", f);
 }
 
 static void seconds(FILE *f, const abut_phase_seconds *s)

@@ -17,6 +17,8 @@ const char *const abut_contact_names[ABUT_CONTACT_LINEARISED + 1] = {
     "hard, judged", "linearised inequalities: nothing is guaranteed"
 };
 
+const char *const abut_hold_names[ABUT_HOLDS] = { "script", "contact", "element", "rise", "stiff" };
+
 const char *const abut_error_names[ABUT_ERRORS] = { "balance", "passes", "newton" };
 
 abut_iteration *abut_report_iteration(abut_report *r)
@@ -52,6 +54,15 @@ const char *abut_limit_name(abut_limit_kind kind, const char *term)
 const char *abut_iteration_bounded_by(const abut_iteration *it)
 {
     return it->alpha < it->bound ? "decrease" : abut_limit_name(it->limit, it->term);
+}
+
+void abut_report_hold(abut_report *r, const abut_iteration *it, int script)
+{
+    const int contact = abut_limit_stencil(it->limit) >= 0 || it->limit == ABUT_LIMIT_PLANE || it->limit == ABUT_LIMIT_CFL;
+    if (script) r->held[ABUT_HOLD_SCRIPT]++;
+    else if (it->alpha < it->bound) r->held[ABUT_HOLD_RISE]++;
+    else if (it->alpha > 1) r->held[ABUT_HOLD_STIFF]++;
+    else if (it->alpha < 1) r->held[contact ? ABUT_HOLD_CONTACT : ABUT_HOLD_ELEMENT]++;
 }
 
 void abut_report_clear(abut_report *r)

@@ -30,6 +30,16 @@ typedef struct abut_iteration {
     int trials;             /* evaluations of the objective */
 } abut_iteration;
 
+/* Causes that hold an iteration up; an iteration without one takes its whole direction. */
+typedef enum abut_hold {
+    ABUT_HOLD_SCRIPT,       /* contacts are in the way of prescribed nodes, which a penalty pushes */
+    ABUT_HOLD_CONTACT, ABUT_HOLD_ELEMENT,   /* a contact, an element bounds the direction */
+    ABUT_HOLD_RISE,         /* the objective rises further along it */
+    ABUT_HOLD_STIFF,        /* the direction was lengthened: its matrix is stiffer than the objective, as of bodies that fold */
+    ABUT_HOLDS
+} abut_hold;
+extern const char *const abut_hold_names[ABUT_HOLDS];
+
 /* Iterations that a report keeps: of a longer solve the first and the last half of this number. */
 enum { ABUT_HISTORY = 1024 };
 
@@ -136,6 +146,7 @@ typedef struct abut_report {
     int damped;                 /* implicit Euler took a step of midpoint or Newmark */
     int waypoints;              /* between this frame and the one before; 0: the straight line is free */
     double eta;                 /* share of the scripted motion that was covered, 1 = all */
+    int held[ABUT_HOLDS];       /* iterations that each held up */
     abut_limit limit;           /* the tightest bound on a step length */
     int limit_iteration;        /* 1-based; 0 when nothing bounded */
 
@@ -165,6 +176,8 @@ const abut_iteration *abut_report_row(const abut_report *r, int i);
 /** Returns the reason of the accepted step length: "none" (it is 1), "decrease" (the search shortened it), or the kind of its
  * bound: "vertex-triangle", "edge-edge", "half-space", "inversion", "length", "stretch". */
 const char *abut_iteration_bounded_by(const abut_iteration *it);
+/** Counts what held up an iteration that has its step; script: prescribed nodes are on their way. */
+void abut_report_hold(abut_report *r, const abut_iteration *it, int script);
 const char *abut_limit_name(abut_limit_kind kind, const char *term);
 void abut_report_clear(abut_report *r);
 

@@ -149,6 +149,43 @@ a, b = (sum(json.loads(l)["newton_iterations"] for l in open(f)) for f in ("with
 assert a < 0.95 * b, (a, b)'
 }
 
+@test "a step of more than 50 iterations says what held them up, as its rows do; a blocked motion is named" {
+    cat > throw.yaml <<'Y'
+gravity: [0, 0, 0]
+tolerance: 1e-4 m/s
+contact: {dhat: 0.5 mm, barrier: {fixed-kappa: 1e4}}
+materials: {rubber: {density: 1000, young: 1e6, poisson: 0.4}}
+objects:
+  ball: {generate: {sphere: {radius: 0.1, cells: 4}}, translate: [0, 0.13, 0], velocity: [0, -20, 0], material: rubber}
+  knob: {generate: {icosphere: {radius: 0.05, divisions: 6}}, obstacle: true, translate: [0.01, -0.06, 0.005]}
+Y
+    "$BIN/mesh-prep" -q throw.yaml | "$BIN/step" -n 1 --report throw.jsonl -o x.abut 2> text
+    grep -E 'step 1 took [0-9]+ iterations: contacts bounded [0-9]+, ' text
+    "$BIN/mesh-prep" -q throw.yaml --set objects.ball.velocity='[0, -1, 0]' | "$BIN/step" -n 1 -o x.abut 2> text
+    exits 1 grep took text
+    cat > press.yaml <<'Y'
+gravity: [0, 0, 0]
+contact: {dhat: 0.02 mm}
+materials: {rubber: {density: 1200, young: 5 MPa, poisson: 0.49}}
+objects:
+  ring: {generate: {torus: {radius: 20 mm, tube: 2 mm, cells: [16, 8]}}, material: rubber}
+  top: {generate: {box: {size: [0.06, 0.004, 0.06], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.0041, 0]}
+  low: {generate: {box: {size: [0.06, 0.004, 0.06], cells: [1, 1, 1]}}, obstacle: true, translate: [0, -0.0041, 0]}
+motion: [{select: {object: top}, translate: [0, -0.01, 0], until: 0.1 s, hold: true}]
+Y
+    "$BIN/mesh-prep" -q press.yaml | "$BIN/step" -q -n 2 --report press.jsonl -o x.abut
+    "$PYTHON" - <<'P'
+import json
+throw, press = ([json.loads(l) for l in open(f)] for f in ("throw.jsonl", "press.jsonl"))
+for r in throw:
+    rows, held = r["iterations"], r["held_up"]
+    assert held["script"] == held["element"] == 0 and len(rows) == r["newton_iterations"] > 50
+    assert held["rise"] == sum(i[6] == "decrease" for i in rows) and held["stiff"] == sum(i[2] > 1 for i in rows)
+    assert held["contact"] == sum(i[2] < 1 and i[6] in ("vertex-triangle", "edge-edge") for i in rows) > 50
+assert press[1]["held_up"]["script"] > press[1]["newton_iterations"] / 2
+P
+}
+
 @test "step --without: unknown features and solvers without the barrier are refused" {
     exits 2 "$BIN/step" --without reuse,speed "$pile"
     says "'speed'"

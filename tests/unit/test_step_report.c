@@ -49,7 +49,8 @@ static int is_line(const abut_report *r, const char *want)
 #define SECONDS "\"seconds\":{\"predict\":0.000000,\"candidates\":0.000000,\"pairs\":0.000000,\"gradient\":0.000000," \
     "\"hessian\":0.000000,\"assemble\":0.000000,\"analyse\":0.000000,\"factor\":0.000000,\"solve\":0.000000,\"ccd\":0.000000," \
     "\"line_search\":0.000000,\"check\":0.000000,\"friction\":0.000000,\"total\":0.000000,\"other\":0.000000}}\n"
-#define NO_ROWS "\"iterations\":[],\"iterations_left_out\":0,"
+#define NO_ROWS "\"iterations\":[],\"iterations_left_out\":0," \
+    "\"held_up\":{\"script\":0,\"contact\":0,\"element\":0,\"rise\":0,\"stiff\":0},"
 
 static const abut_report nothing = { .lag_residual = -1, .min_gap = -1, .min_jacobian_tet = -1, .max_stretch_shell = -1 };
 
@@ -77,7 +78,7 @@ TEST(every_number_is_under_its_key)
         .stiffened = 189,
         .limit = { .alpha = 0.125, .kind = ABUT_LIMIT_STRETCH, .node = { 4, 6, 7, -1 }, .tet = 1 }, .limit_iteration = 2,
         .kinetic = 137, .elastic = 138, .gravity = -139, .barrier = 140, .energy_growth = 141, .energy_grows = 1,
-        .spin_taken = 142, .momentum = { 143, 144, 145 }, .angular = { 146, 147, 148 }, .it = row,
+        .spin_taken = 142, .momentum = { 143, 144, 145 }, .angular = { 146, 147, 148 }, .it = row, .held = { 189, 190, 191, 192, 193 },
         .factor_nnz = 149, .factor_flops = 150, .factor_bytes = INFINITY, .memory_peak = 152, .cpu = 153,
         .device = { "twin", 154, 155, 156, 157, 158, 159, 160 },
         .nodal = { .solved = 1, .linearisations = 161, .iterations = 162, .rounds = 163, .visits = 3, .asleep = 1,
@@ -106,7 +107,8 @@ TEST(every_number_is_under_its_key)
         "\"the \\\"sheet\\\"\",null],\"tet\":1},\"kinetic_energy\":137,\"elastic_energy\":138,\"gravity_energy\":-139,"
         "\"barrier_energy\":140,\"energy_growth\":141,\"energy_grows\":1,\"spin_taken\":142,\"momentum\":[143,144,145],"
         "\"angular_momentum\":[146,147,148],\"iterations\":[[0.5,1,0.25,3,4,2.5,\"decrease\"],"
-        "[0.333333,0.75,0.75,5,1,null,\"edge-edge\"]],\"iterations_left_out\":0,\"factor_nnz\":149,\"factor_flops\":150,"
+        "[0.333333,0.75,0.75,5,1,null,\"edge-edge\"]],\"iterations_left_out\":0,\"held_up\":{\"script\":189,"
+        "\"contact\":190,\"element\":191,\"rise\":192,\"stiff\":193},\"factor_nnz\":149,\"factor_flops\":150,"
         "\"factor_bytes\":null,\"memory_peak\":152,\"cpu_seconds\":153.000000,\"shifts\":103,\"eta\":0.5,\"stretch_room\":135,"
         "\"device\":\"twin\",\"waits\":154,\"launches\":155,\"device_bytes\":156,\"device_bytes_peak\":157,\"corrections\":158,"
         "\"cg_double\":159,\"transfer_seconds\":160.000000,\"nodal\":{\"linearisations\":161,\"admm_iterations\":162,"

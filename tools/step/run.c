@@ -18,12 +18,17 @@
 #define ROUGH 0.05      /* of the largest impulse on a node */
 #define SLOWED 0.05     /* of the angular momentum */
 #define SLIGHT 0.01     /* of the error of contact forces: parts that are not said */
+#define MANY 50         /* iterations of a step of which the cause is said */
 
 static void tally_add(abut_step_tally *t, const abut_step_command *c, const abut_model *m, const abut_report *rep)
 {
     const double *want = c->o.search.stop == ABUT_STOP_NEWTON ? m->force_tolerance : NULL;
     if (!t->steps++) t->min_gap = INFINITY;
     t->iterations += rep->newton;
+    if (rep->newton > t->longest.newton) {
+        t->longest.step = rep->step, t->longest.newton = rep->newton;
+        memcpy(t->longest.held, rep->held, sizeof t->longest.held);
+    }
     if (rep->min_gap >= 0) t->min_gap = fmin(t->min_gap, rep->min_gap);
     t->damped += rep->damped;
     t->spin = 1 - (1 - t->spin) * (1 - rep->spin_taken);
@@ -78,6 +83,29 @@ static void say_error(const abut_step_tally *t, abut_cli *cli)
     if (used) abut_cli_say(cli, "contact forces within %.2g %% of the largest force on a body (%s)", 100 * sum, text);
 }
 
+/* Says what held up the iterations of the longest step, what held up most of them first. */
+static void say_longest(const abut_step_tally *t, abut_cli *cli)
+{
+    static const char *const words[ABUT_HOLDS] = {
+        "contacts blocked prescribed motion in %d", "contacts bounded %d", "elements bounded %d",
+        "%d went less far, as energy rose",
+        "%d were lengthened, as the matrix is stiffer than what folds or crumples" };
+    int held[ABUT_HOLDS];
+    char text[320] = "";
+    size_t used = 0;
+    memcpy(held, t->longest.held, sizeof held);
+    for (int n = 0, most = 0; n < ABUT_HOLDS && t->longest.newton > MANY; n++) {
+        for (int k = most = 0; k < ABUT_HOLDS; k++) most = held[k] > held[most] ? k : most;
+        if (held[most] <= 0) break;
+        used += (size_t)snprintf(text + used, sizeof text - used, used ? ", " : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, words[most], held[most]);
+        held[most] = 0;
+    }
+    if (t->longest.newton > MANY)
+        abut_cli_say(cli, "step %" PRId64 " took %d iterations: %s", t->longest.step, t->longest.newton,
+                     used ? text : "all took their whole directions");
+}
+
 static void tally_say(const abut_step_tally *t, const abut_step_command *c, const abut_model *m, abut_cli *cli)
 {
     if (t->unbalanced)
@@ -91,6 +119,7 @@ static void tally_say(const abut_step_tally *t, const abut_step_command *c, cons
     else if (t->steps && t->balanced && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "forces balance to %.2g of the largest on a body, or better", t->worst_balance);
     say_error(t, cli);
+    say_longest(t, cli);
     if (t->worst_momentum > ROUGH && (c->record & ABUT_WITH_FORCES))
         abut_cli_say(cli, "contact forces are rough: momentum of a node balances to %.2g of the largest impulse in the worst "
                      "step; a nodal.tolerance, a length, or more nodal.iterations better it", t->worst_momentum);

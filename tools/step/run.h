@@ -54,6 +54,10 @@ ABUT_MUST_USE abut_status abut_step_choose_solver(abut_step_command *c, const ab
 typedef struct abut_step_tally {
     int steps, frames;          /* made; written */
     int64_t iterations;
+    struct abut_step_longest {  /* the step of the most iterations */
+        int64_t step;
+        int newton, held[ABUT_HOLDS];
+    } longest;
     double min_gap;             /* m, the smallest at the end of a step; infinite: no contact */
     int more_frames;            /* written beyond --every, for the path to them */
     int unsettled;              /* steps whose friction passes ended before they converged */

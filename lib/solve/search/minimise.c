@@ -583,7 +583,7 @@ static int may_be_last(const abut_search *s, const abut_stop_rule *rule, double 
 static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop, abut_report *rep, abut_err *err)
 {
     const double last = s->progress.speed;
-    int script = ABUT_SCRIPT_DONE;
+    int scripted = ABUT_SCRIPT_DONE;
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
     if (!rc && rule->at_iterate) rc = rule->at_iterate(s, stop, rep, err);
@@ -599,12 +599,14 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
 
     *stop = ends_before(s, rule);
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
+    const int script = abut_lagrangian_of(&s->prob.terms)->on;
     rc = take_step(s, it, rep, err);
-    if (!rc) rc = script_update(s, speed, &script, rep, err);
+    if (!rc) abut_report_hold(rep, it, script);
+    if (!rc) rc = script_update(s, speed, &scripted, rep, err);
     *stop = abut_fixed_iterations(s->opt) && !(it->alpha > 0);     /* further iterations would repeat it */
     const int is_short = abut_rule_is_short(speed, s->prob.model->tolerance[0]);
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
-    const int judges = s->aim.exact && s->aim.fair && script == ABUT_SCRIPT_DONE;
+    const int judges = s->aim.exact && s->aim.fair && scripted == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
     return rc || *stop || !is_short ? rc : reset_models(s, err);
 }
