@@ -7,6 +7,7 @@
 #include "sparse/packed_inline.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,19 +201,24 @@ static int vertex_of_body(const abut_collmesh *cm, const abut_pairs *pairs, size
     return !cm->obstacle[v[0]] || pairs->kind[i] == ABUT_PP;
 }
 
-/* The matrix of rank one along the normal, whose part of the vertex is the positive semidefinite one nearest to the Hessian. */
+/* A matrix of the directions normal to the feature, whose part of the vertex is the positive semidefinite one nearest to the
+ * Hessian: with a scale > 0 along the normal n, else across it. */
 static void normal_hessian(abut_barrier_law law, abut_stencil kind, const double x[12], double scale, double *to)
 {
     const int corners = abut_stencil_size(kind);
-    double w[4], n[3] = { 0 }, db, ddb;
+    double w[4], n[3] = { 0 }, t[3] = { 0 }, db, ddb;
     const double d2 = abut_dist2(kind, x, w);
     (void)abut_barrier(law, abut_beyond2(d2, law.xi), &db, &ddb);
     for (int k = 0; k < 3 * corners; k++) n[k % 3] += w[k / 3] * x[k];
-    const double by = scale * fmax(4 * d2 * ddb + 2 * db, 0) / d2;
-    for (int a = 0; a < corners; a++)
-        for (int b = a; b < corners; b++)
-            for (int k = 0; k < 9; k++)
-                to[9 * abut_packed_block(4, a, b) + (size_t)k] = by * w[a] * w[b] * n[k / 3] * n[k % 3];
+    for (int k = 0; k < (kind == ABUT_PE ? 3 : 0); k++) t[k] = x[6 + k] - x[3 + k];
+    const double along = fmax(scale * (4 * d2 * ddb + 2 * db), 0) / d2, across = kind == ABUT_PT ? 0 : fmax(2 * scale * db, 0);
+    const double length2 = fmax(t[0] * t[0] + t[1] * t[1] + t[2] * t[2], DBL_MIN);
+    for (int k = 0; k < 9; k++) {
+        const int i = k / 3, j = k % 3;
+        const double M = (along - across / d2) * n[i] * n[j] + across * ((i == j) - t[i] * t[j] / length2);
+        for (int a = 0; a < corners; a++)
+            for (int b = a; b < corners; b++) to[9 * abut_packed_block(4, a, b) + (size_t)k] = w[a] * w[b] * M;
+    }
 }
 
 /* Hessians of the contacts of r */
@@ -224,7 +230,7 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     for (size_t i = r.lo; i < r.hi; i += four.n) {
         double *to = val + element_size(c) * element_of(c, pairs, i);
         group_take(cm, pairs, y, i, r.hi, &four);
-        for (size_t l = 0; l < four.n; l++) scale[l] = kappa * fmax(pairs->mult[i + l], c->ops->indefinite ? -INFINITY : 0);
+        for (size_t l = 0; l < four.n; l++) scale[l] = kappa * fmax(pairs->mult[i + l], c->ops->rank ? 0 : -INFINITY);
         const double (*x)[12] = (const double (*)[12])four.x;
         if (four.mollified) c->ops->mollified(four.law, c->least, four.n, x, pairs->eps_x + i, scale, to);
         else c->ops->plain(four.law, c->least, four.kind, four.n, x, scale, to);

@@ -28,8 +28,8 @@ typedef struct abut_barrier_hessian_ops {
     int rank;           /* an element has so many terms of rank one (sparse/elements.h); 0: it is packed */
     int kernel;         /* ABUT_HESSIAN_*: that of a GPU */
     int filters;        /* curvature is taken at `least` where the gap is smaller: contact.barrier.filter (GIPC, Eq. 23) */
-    /** scale[n] >= 0 times the matrices of n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, one
-     * after the other into val; least m.  Blocks of unused corners are not written, or 0. */
+    /** scale[n] times the matrices of n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one number, one after
+     * the other into val; least m.  rank > 0: scale >= 0.  Blocks of unused corners are not written, or 0. */
     void (*plain)(const abut_barrier_law *law, double least, abut_stencil kind, size_t n, const double (*x)[12],
                   const double *scale, double *val);
     /** Matrices of mollified edge pairs, as in `plain`; eps_x[n] m^4; each pair has abut_mollified_elements elements. */

@@ -4,6 +4,7 @@
 #include "energy/barrier_inline.h"
 #include "energy/contact_laws.h"
 #include "geom/dist_lanes.h"
+#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <math.h>
@@ -173,6 +174,22 @@ void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, siz
     ABUT_OF_KIND(kind, grad_of, law, n, x, g);
 }
 
+/* K of q + 1 points += `across` w w^T along the directions that are normal to n and to the feature: the last line of the closed
+ * form (energy/contact_forms.h), which is positive where the scale is negative. */
+INLINE void add_across(int q, int m, const abut_contact_frame_lanes *f, const abut_lanes *across, abut_packed_lanes K)
+{
+    const abut_lanes w2 = *across * f->w_norm * f->w_norm;
+    for (int c = 0; c < 9; c++) {
+        abut_lanes P = ABUT_LANES_ALL(c % 4 ? 0. : 1.) - f->n[c / 3] * f->n[c % 3];
+        for (int j = 0; j < m; j++) P -= f->t[j][c / 3] * f->t[j][c % 3];
+        for (int a = 0; a <= q; a++)
+            for (int b = a; b <= q; b++) {
+                abut_lanes *to = &K[9 * abut_packed_block(4, a, b) + (size_t)c];
+                *to = ABUT_LANES_PICK(*across > 0, *to + w2 * f->what[a] * f->what[b] * P, *to);
+            }
+    }
+}
+
 /* n <= ABUT_LANES contacts of one kind; their small matrices are projected together */
 INLINE void hess_of(abut_stencil kind, const abut_barrier_law *law, size_t n, const double (*x)[12], const double *scale,
                     double *H)
@@ -186,13 +203,20 @@ INLINE void hess_of(abut_stencil kind, const abut_barrier_law *law, size_t n, co
     slopes(law, n, &f.d2, &db, &ddb);
     for (size_t l = 0; l < ABUT_LANES; l++) weight[l] = scale[l < n ? l : 0];
     const abut_lanes normal = weight * (4 * f.d2 * ddb + 2 * db), beta = -2 * weight * db;
-    const abut_lanes alpha = ABUT_LANES_PICK(normal > 0, normal, ABUT_LANES_ALL(0.));
+    const abut_lanes least = ABUT_LANES_PICK(normal > 0, normal, ABUT_LANES_ALL(0.));
+    const abut_lanes alpha = m ? ABUT_LANES_PICK(weight < 0, normal, least) : least;
+    int negative = 0;
     if (m == 0) abut_contact_point_pair_lanes(&f, &alpha, K);
     else {
         abut_contact_small_lanes(&f, q, m, &alpha, &beta, S);
         if (m == 2) abut_psd_project5_lanes(S);
         else abut_psd_project3_lanes(S);
         abut_contact_expand_lanes(kind, &f, q, m, S, K);
+    }
+    for (size_t l = 0; l < n; l++) negative |= scale[l] < 0;
+    if (negative && m < 2) {
+        const abut_lanes across = ABUT_LANES_PICK(beta < 0, -beta, ABUT_LANES_ALL(0.));
+        add_across(q, m, &f, &across, K);
     }
     abut_packed_spread_corners(K, q + 1, n, H);
 }

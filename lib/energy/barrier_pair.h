@@ -48,8 +48,8 @@ void abut_pair_barrier_grad(abut_barrier_law law, abut_stencil kind, const doubl
  * points are not written.  The result of a contact does not depend on the other contacts. */
 void abut_pair_barrier_grads(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], double (*g)[12]);
 /** H[n * ABUT_PACKED], m^2 (sparse/elements.h): for n <= ABUT_LANES plain contacts of one kind at once, x[n][12], laws of one
- * number, scale[n] >= 0 times the positive semidefinite matrix nearest to the Hessian.  Blocks of unused corners are not written,
- * or set to 0.  The result of a contact does not depend on the other contacts. */
+ * number, the positive semidefinite matrix nearest to scale[n] times the Hessian.  Blocks of unused corners are not written, or
+ * set to 0.  The result of a contact does not depend on the other contacts. */
 void abut_pair_barrier_hess(const abut_barrier_law *law, abut_stencil kind, size_t n, const double (*x)[12], const double *scale,
                             double *H);
 enum { ABUT_RANK_ONE = 13 /* numbers s, v[12] of a term s v v^T of four corners (sparse/elements.h) */ };
