@@ -179,10 +179,8 @@ static abut_status find_direction(abut_search *s, abut_report *rep, abut_err *er
 /* ---- the start of a step: prescribed nodes on the way to their targets ---- */
 
 /* constants of the augmented Lagrangian (Li 2020, App. E) */
-#define AL_START 1e6
-#define AL_CAP 1e8
+#define AL_PENALTY 1e9  /* published: 1e6 to 1e8; one below the stiffness of bodies and contacts lets these push obstacles back */
 #define AL_DONE 0.999
-#define AL_NEAR 0.99
 #define AL_SETTLED 1e-2 /* of the scripted speed: slower than this the others follow */
 
 double abut_search_progress(const abut_search *s)
@@ -217,7 +215,7 @@ static void al_start(abut_search *s)
 {
     abut_lagrangian *al = abut_lagrangian_of(&s->prob.terms);
     al->on = 1;
-    al->kap = AL_START;
+    al->kap = AL_PENALTY;
     memset(al->lam, 0, 3 * (size_t)s->prob.model->nv * sizeof *al->lam);
     abut_objective_number(&s->prob);
 }
@@ -268,12 +266,8 @@ static abut_status script_update(abut_search *s, double speed, int *script, abut
     const double done = abut_search_progress(s);
     if (done >= AL_DONE) return al_finish(s, rep, err);  /* the others have yet to settle */
     if (speed >= fmax(AL_SETTLED * scripted_speed(p), p->model->tolerance[0])) return ABUT_OK;
-    if (done < AL_NEAR && al->kap < AL_CAP) {
-        al->kap *= 2;
-    } else {
-        for (int32_t i = 0; i < 3 * p->model->nv; i++)
-            if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
-    }
+    for (int32_t i = 0; i < 3 * p->model->nv; i++)
+        if (p->held[i / 3]) al->lam[i] -= al->kap * sqrt(p->model->mass[i / 3]) * (s->here.x[i] - p->target[i]);
     p->changes++;
     return abut_rule_is_blocked(&s->scripted, done) ? abut_search_fail(s, ABUT_FAILED_BLOCKED, err) : ABUT_OK;
 }
