@@ -185,6 +185,24 @@ Y
     grep -E "lack [0-9.]+ of the contact forces of a body, expected at most 0.0003, after" stderr
 }
 
+@test "a step that more rounds of detection mend iterates on until its forces balance: the barrier takes none" {
+    "$BIN/mesh-prep" -q - -o a.abut << 'Y'
+abut: 1
+solver: nodal
+time: {step: 0.01 s}
+materials: {m: {model: neo-hookean, density: 1100, young: 4e6, poisson: 0.35}}
+objects:
+  b: {generate: {box: {size: [0.14, 0.05, 0.09], cells: [2, 2, 2]}}, frame: true, translate: [0, 0.0253, 0.013]}
+  table: {generate: {box: {size: [1.2, 0.1, 0.4], cells: [8, 1, 3]}}, translate: [0, -0.05, 0], obstacle: true}
+Y
+    "$BIN/step" -q -n 3 --report r.jsonl a.abut | "$BIN/ccd-check" -q -o b.abut
+    [ "$(figure repaired r.jsonl | head -1)" = 1 ]
+    ! figure repaired r.jsonl | grep 2
+    figure unbalanced r.jsonl | awk '!($1 <= 3e-4) { bad = 1 } END { exit bad || NR != 3 }'
+    "$BIN/export" -q --csv - -f -1 b.abut | awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i }
+        NR == 2 { exit !($at["b.vx_m/s"]^2 < 1e-16) }'
+}
+
 @test "barrier and hard contact go on from each other" {
     ball
     "$BIN/step" -q -n 20 --solver newton a.abut | "$BIN/step" -q -n 10 --solver nodal --report r.jsonl |

@@ -519,14 +519,18 @@ static int is_lenient(const failsafe *f) { return f->hard->lenient || f->nodal.o
 static abut_status attempt(failsafe *f, int *clean, abut_report *rep, abut_err *err)
 {
     *clean = 0;
+    const int patient = !f->hard->strict && !is_lenient(f);
     abut_status rc = abut_nodal_solve(&f->nodal, rep, err);
-    if (!rc && !f->hard->strict && !is_lenient(f)) rc = go_on_iterating(f, rep, err);
+    if (!rc && patient) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, clean, rep, err);
     for (int round = 1; round <= ROUNDS && !rc && !*clean && !f->nodal.rising; round++) {
         rep->nodal.rounds = round;
         rep->nodal.repaired = 1;
         rc = another_round(f, round, rep, err);
+        if (!rc) rc = judge(f, clean, rep, err);
+        if (rc || !*clean || !patient || balances(f)) continue;
+        rc = go_on_iterating(f, rep, err);
         if (!rc) rc = judge(f, clean, rep, err);
     }
     if (!rc && *clean && rep->nodal.rounds) rc = check_tolerance(f, rep, err);
