@@ -97,7 +97,7 @@ static void drop_passing(const abut_collmesh *cm, abut_stencil kind, abut_pair_l
 /* Leaves out the pairs of bodies that pass through each other (abut_collmesh_passes). */
 static void candidates_drop_passing(const abut_collmesh *cm, abut_candidates *out)
 {
-    if (!cm->model->nex && (!cm->model->bodies_meet || cm->model->bodies_meet[0])) return;
+    if (!abut_collmesh_some_pass(cm)) return;
     drop_passing(cm, ABUT_PT, &out->vt), drop_passing(cm, ABUT_EE, &out->ee);
     drop_passing(cm, ABUT_PE, &out->ve), drop_passing(cm, ABUT_PP, &out->vv);
 }

@@ -35,6 +35,8 @@ typedef struct abut_collmesh {
     double *body_scale, *body_part;     /* scale.of; room for scale.part */
     abut_pair_scale scale;
     struct abut_area *area;     /* contact/area.h; NULL: contacts are counted */
+    int rigid_meet;             /* set by the owner.  1: rigid objects meet themselves, as only a start may; else affine maps of
+                                 * positive determinant are one to one */
 } abut_collmesh;
 
 /** The smallest dhat of a body, m. */
@@ -98,13 +100,27 @@ static inline double abut_collmesh_plane_dhat(const abut_collmesh *cm, int32_t v
 {
     return cm->scale.of ? abut_pair_dhat(&cm->scale, v, -1) : cm->model->dhat[0];
 }
+/** 1 if the vertex is of a body in a scene whose bodies do not meet. */
+static inline int abut_collmesh_is_ghost(const abut_collmesh *cm, int32_t v)
+{
+    return cm->model->bodies_meet && !cm->model->bodies_meet[0] && !cm->obstacle[v];
+}
+/** 1 if some primitives pass through each other. */
+static inline int abut_collmesh_some_pass(const abut_collmesh *cm)
+{
+    const abut_model *m = cm->model;
+    return m->nex || (m->rigid_strain && !cm->rigid_meet) || (m->bodies_meet && !m->bodies_meet[0]);
+}
 /** 1 if primitives with these vertices pass through each other: both belong to bodies, in a scene whose bodies do not meet, or
- * to two objects that do not. */
+ * to two objects that do not, or to one rigid object. */
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;
-    if (m->nex && abut_model_excludes(m, abut_collmesh_object(cm, va), abut_collmesh_object(cm, vb))) return 1;
-    return m->bodies_meet && !m->bodies_meet[0] && !cm->obstacle[va] && !cm->obstacle[vb];
+    if (m->nex || (m->rigid_strain && !cm->rigid_meet)) {
+        const int32_t a = abut_collmesh_object(cm, va), b = abut_collmesh_object(cm, vb);
+        if (a == b ? m->rigid_strain && !cm->rigid_meet && m->rigid_strain[a] > 0 : abut_model_excludes(m, a, b)) return 1;
+    }
+    return abut_collmesh_is_ghost(cm, va) && abut_collmesh_is_ghost(cm, vb);
 }
 /** Index into a table of two friction classes, such as contact/mu, for two vertices; for a vertex and a half-space. */
 static inline size_t abut_collmesh_classes(const abut_collmesh *cm, int32_t va, int32_t vb)

@@ -39,7 +39,7 @@ static void look(const abut_collmesh *cm, const double *y, int32_t object, const
     for (int32_t v = 0; v < cm->nc; v++) {
         const double *p = y + 3 * (size_t)v;
         const int32_t own = abut_collmesh_object(cm, v);
-        int near = in[v] < 0 && own != object && !abut_collmesh_passes(cm, v, v) && !abut_model_excludes(cm->model, own, object);
+        int near = in[v] < 0 && own != object && !abut_collmesh_is_ghost(cm, v) && !abut_model_excludes(cm->model, own, object);
         for (int d = 0; d < 3; d++) near = near && p[d] > lo[d] && p[d] < hi[d];
         if (near && abut_triangles_inside(tree, abut_v3_get(p))) in[v] = object;
     }
@@ -329,7 +329,7 @@ static abut_status list_inside(check *c, const double *x, abut_err *err)
         double p[15];
         memcpy(p, c->y + 3 * (size_t)v, 3 * sizeof *p);
         for (int k = 0; k < 4; k++) memcpy(p + 3 + 3 * k, x + 3 * (size_t)tet[k], 3 * sizeof *p);
-        if (abut_collmesh_passes(&c->cm, v, v) || c->vert_hit[v]) continue;
+        if (abut_collmesh_is_ghost(&c->cm, v) || c->vert_hit[v]) continue;
         if (abut_model_excludes(m, abut_collmesh_object(&c->cm, v), m->body[tet[0]])) continue;
         if (!abut_touch_point_tet(p, p + 3, p + 6, p + 9, p + 12)) continue;
         c->vert_hit[v] = 1;
@@ -419,7 +419,7 @@ static abut_status refuse_doubles(const check *c, abut_err *err)
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %d vertices", c->cm.nc);
     for (int32_t v = 0; v < c->cm.nc; v++) {
         const double *y = c->y + 3 * (size_t)v;
-        if (!c->cm.obstacle[v] && !abut_collmesh_passes(&c->cm, v, v))
+        if (!c->cm.obstacle[v] && !abut_collmesh_is_ghost(&c->cm, v))
             s[n++] = (spot){ { y[0], y[1], y[2] }, abut_collmesh_object(&c->cm, v), v };
     }
     qsort(s, (size_t)n, sizeof *s, by_spot);
@@ -447,6 +447,7 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
 {
     const abut_status rc = abut_collmesh_init(&c->cm, model, err);
     if (rc) return rc;
+    c->cm.rigid_meet = 1;
     const size_t nc = (size_t)c->cm.nc, ne = (size_t)c->cm.ne;
     c->y = malloc((3 * nc + 1) * sizeof *c->y);
     c->vert_hit = calloc(nc + 1, 1);

@@ -279,6 +279,22 @@ Y
     column s.csv given.y_m | awk '{ print; exit !(($1 - 0.1) ^ 2 < 1e-24) }'
 }
 
+@test "a rigid body has no contact with itself, but with others, and an intersection with itself is refused at the start" {
+    dice() { echo "{generate: {particles: {size: [3 mm, 3 mm, 3 mm], count: [2, 2, 2]}}, rigid: true, particle: {radius: 1 mm}, contact-thickness: $1, translate: [$2, 0, 0]}"; }
+    scene() { printf 'gravity: [0, 0, 0]\ncontact: {dhat: 2 mm}\nmaterials: {m: {density: 1000, young: 1e7}}\nobjects:\n'; }
+    { scene; echo "  one: $(dice '2 mm' 0)"; } > s.yaml
+    "$BIN/mesh-prep" -q s.yaml | "$BIN/step" -q -n 2 --report r.jsonl | "$BIN/ccd-check" -q --no-output
+    [ "$(figure contacts r.jsonl | tail -1)" = 0 ]
+    "$BIN/mesh-prep" -q --set objects.one.rigid=false s.yaml | "$BIN/step" -q -n 1 --report r.jsonl -o a.abut
+    [ "$(figure contacts r.jsonl)" -ge 12 ]
+    { scene; echo "  one: $(dice '2 mm' 0)"; echo "  two: $(dice '2 mm' '6 mm')"; } > s.yaml
+    "$BIN/mesh-prep" -q s.yaml | "$BIN/step" -q -n 1 --report r.jsonl | "$BIN/ccd-check" -q --no-output
+    [ "$(figure contacts r.jsonl)" = 4 ]
+    { scene; echo "  one: $(dice '4 mm' 0)"; } > s.yaml
+    exits 3 "$BIN/mesh-prep" -q s.yaml -o a.abut
+    grep -F "of 'one'" stderr
+}
+
 @test "rigid bodies by hard contact slide with Coulomb's acceleration, and pile up below their strain, judged, to the same bytes" {
     "$BIN/mesh-prep" -q "$ROOT/pipelines/experiments/hard-contact/scenes/slope.yaml" --set objects.block.rigid=true \
         --set contact.friction.mu=0.48 | "$BIN/step" -q -n 100 | "$BIN/ccd-check" -q -o slope.abut

@@ -103,7 +103,7 @@ static abut_status bring_passes(abut_device *d, const abut_collmesh *cm, abut_er
     if (!cm->model->bodies_meet || cm->model->bodies_meet[0]) return ABUT_OK;
     uint8_t *passes = malloc((size_t)cm->nc + 1);
     if (!passes) return abut_fail(err, ABUT_E_NOMEM, "device: %d vertices", cm->nc);
-    for (int32_t v = 0; v < cm->nc; v++) passes[v] = (uint8_t)abut_collmesh_passes(cm, v, v);
+    for (int32_t v = 0; v < cm->nc; v++) passes[v] = (uint8_t)abut_collmesh_is_ghost(cm, v);
     const abut_status rc = abut_gpu_touch_pass(&d->touch, passes, err);
     free(passes);
     return rc;
