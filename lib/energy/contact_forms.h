@@ -55,8 +55,9 @@ FORM void NAME(abut_barrier_of)(int number, const REAL *Dhat, const REAL *D, REA
  *                           - 2 f' sum_j [ d (w x t_j)(z_j x n)^T + transposed + D (z_j x n)(z_j x n)^T ]
  *                           + 2 f' (w x t)(w x t)^T    for directions t normal to n and to the feature (PE: 1, PP: 2)
  *
- * The last line is orthogonal to the rest.  It is negative and vanishes, unless f is multiplied by a negative number.  The rest
- * acts on c x n with sum c = 0 and on w x t_j: 5 dimensions for PT and EE, 3 for PE, 1 for PP.  That small matrix is projected. */
+ * The last line is orthogonal to the rest; it is negative and vanishes, unless f is multiplied by a negative number.  The
+ * rest acts on c x n with sum c = 0 and on w x t_j: 5 dimensions for PT and EE, 3 for PE, 1 for PP.  That small matrix is
+ * projected. */
 
 /* Contacts in their own frames: unit vectors w = |w| what, n, t_j, and z_j in zero_sum coordinates. */
 typedef struct NAME(abut_contact_frame) {
