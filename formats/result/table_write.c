@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/par.h"
 #include "base/words.h"
+#include "energy/joint.h"
 #include "formats/result/out_file.h"
 #include "formats/stream/dump.h"
 #include "math/mat3.h"
@@ -289,6 +290,29 @@ static abut_status set_motions(abut_table *t, const abut_shot *s, abut_err *err)
     return rc;
 }
 
+/* Coordinates of a joint, force on its second body and moment about its point, by the last step, and how far it is open. */
+static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_err *err)
+{
+    const abut_model *m = s->model;
+    char joint[ABUT_PART_NAME], name[2 * ABUT_PART_NAME];
+    double cell[9] = { 0 };
+    static const char *const what[] = { "angle_rad", "position_m", "force_x_N", "force_y_N", "force_z_N", "torque_x_Nm",
+                                        "torque_y_Nm", "torque_z_Nm", "drift_m" };
+    abut_text_row(s->model_set, "joint/name", j, joint, sizeof joint);
+    abut_joint_coordinates(m, j, s->frame->x, &cell[0], &cell[1]);
+    if (s->frame->joint_multiplier) abut_joint_reaction(m, j, s->frame->x, s->frame->joint_multiplier, cell + 2, cell + 5);
+    cell[8] = abut_joint_gap(m, j, s->frame->x);
+    abut_status rc = ABUT_OK;
+    for (int k = 0; k < 9 && !rc; k++) {
+        if ((k < 2 && !isfinite(cell[k])) || (k > 1 && k < 8 && !s->frame->joint_multiplier)) continue;
+        snprintf(name, sizeof name, "%s.%s", joint, what[k]);
+        const double was = k == 0 && t->n_rows > 1 ? cell_of(t, t->n_rows - 2, column_find(t, name)) : 0;
+        if (k == 0 && isfinite(was)) cell[0] += 2 * acos(-1) * round((was - cell[0]) / (2 * acos(-1)));
+        rc = set(t, name, cell[k], err);
+    }
+    return rc;
+}
+
 /* Single numbers of other programs. */
 static abut_status set_extra(abut_table *t, const abut_shot *s, abut_err *err)
 {
@@ -310,6 +334,7 @@ abut_status abut_table_frame(abut_table *t, const abut_shot *s, abut_err *err)
     for (int32_t k = 0; k < s->parts->n_plane && has_forces(s) && s->frame->f_friction && !rc; k++)
         rc = set_plane(t, s, s->parts->plane[k], err);
     if (!rc && has_forces(s) && s->frame->f_reaction) rc = set_motions(t, s, err);
+    for (int32_t j = 0; j < s->model->njo && s->head->phase == ABUT_COMMITTED && !rc; j++) rc = set_joint(t, s, j, err);
     if (!rc) rc = set_extra(t, s, err);
     return rc;
 }

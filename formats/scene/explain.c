@@ -400,6 +400,11 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
     else fprintf(f, "  %-16s more than %.9g m everywhere\n", "start gap", e->reach);
     for (int32_t i = 0; i < s->nobjects; i++) object(f, s, &s->object[i], &b->object[i]);
     for (int32_t i = 0; i < s->nmotions; i++) motion(f, s, &s->motion[i], b->selected[i]);
+    for (int32_t i = 0; i < s->njoints; i++) {
+        const abut_scene_joint *j = &s->joint[i];
+        fprintf(f, "joint %s (%s)\n  %-16s %s to %s%s\n", j->name, j->from, abut_joint_names[j->kind], s->object[j->body[1]].name,
+                j->body[0] < 0 ? "the world" : s->object[j->body[0]].name, j->contact ? ", which meet" : "");
+    }
     for (int32_t i = 0; i < s->nattachments; i++) {
         const abut_scene_attachment *a = &s->attachment[i];
         fprintf(f, "attachment (%s)\n", a->from);

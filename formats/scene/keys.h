@@ -195,6 +195,10 @@ extern const abut_keys abut_scene_angle, abut_scene_rate, abut_scene_repeat, abu
 ABUT_MUST_USE abut_status abut_scene_objects(const abut_scene_reader *r, const abut_tree *objects, abut_err *err);
 extern const abut_keys abut_scene_object_names, abut_scene_half_space;
 
+/** Reads the `joints` map, and adds their bodies to those that do not meet; after the objects (joints.c). */
+ABUT_MUST_USE abut_status abut_scene_joints(const abut_scene_reader *r, abut_err *err);
+extern const abut_keys abut_scene_joint_names;
+
 /* ---- motions.c: after the objects ---- */
 
 /** q[4]: the rotation R[9] as a unit quaternion, real part first. */

@@ -427,6 +427,7 @@ static const abut_key TOP_KEYS[] = {
     LISTED("materials", &MATERIALS, NULL),
     LISTED("objects", &abut_scene_object_names, NULL),
     LISTED("selections", &abut_scene_selection_names, NULL),
+    LISTED("joints", &abut_scene_joint_names, NULL),
     LISTED("motion", &abut_scene_motion_keys, "a list of maps"),
     LISTED("attachments", &abut_scene_attachment_keys, "a list of maps"),
     LISTED("seams", &abut_scene_seam_keys, "a list of maps"),
@@ -481,6 +482,7 @@ abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene 
     abut_status rc = abut_keys_read(&r, &TOP, root, &s, err);
     if (!rc) rc = read_materials(&r, abut_tree_find(root, "materials"), err);
     if (!rc) rc = abut_scene_objects(&r, abut_tree_find(root, "objects"), err);
+    if (!rc) rc = abut_scene_joints(&r, err);
     if (!rc) rc = read_lists(&r, PAIRS, sizeof PAIRS / sizeof *PAIRS, err);
     if (!rc) rc = abut_scene_selections(&r, err);
     if (!rc) rc = read_lists(&r, MOTIONS, sizeof MOTIONS / sizeof *MOTIONS, err);

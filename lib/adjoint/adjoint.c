@@ -39,6 +39,7 @@ static abut_status refuse(const abut_model *m, const abut_terms *terms, abut_err
     const int order = abut_model_order(m);
     if (order != 1) return abut_fail(err, ABUT_E_FORMAT, "tets of order %d are not differentiated, expected order 1", order);
     if (m->nlk) return abut_fail(err, ABUT_E_FORMAT, "locks (array 'lock/node') are not differentiated, expected none");
+    if (m->njo) return abut_fail(err, ABUT_E_FORMAT, "joints (array 'joint/node') are not differentiated, expected none");
     if (m->mo_torque) return abut_fail(err, ABUT_E_FORMAT,
                                        "torques (array 'motion/torque') are not differentiated, expected none");
     if (m->solver && m->solver[0] == ABUT_SOLVED_BY_NODAL)

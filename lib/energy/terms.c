@@ -25,6 +25,7 @@
     TERM(inertia_4) \
     TERM(spring) \
     TERM(attachment) \
+    TERM(joints) \
     TERM(pressure) \
     TERM(codim) \
     TERM(codim_bounds) \

@@ -282,6 +282,39 @@ static abut_status check_rigid(const abut_model *m, abut_err *err)
     return rc;
 }
 
+/* Nodes [k, k + 4) of joint j are those of one rigid object that no motion moves: *object. */
+static abut_status check_joined(const abut_model *m, int32_t j, int k, int32_t *object, abut_err *err)
+{
+    const int32_t *node = m->joint_node + 8 * (size_t)j + k;
+    int ok = m->rigid_range != NULL;
+    for (int i = 0; i < 4; i++)
+        ok = ok && node[i] >= 0 && m->role[node[i]] == ABUT_NODE_FREE && m->body[node[i]] == m->body[*node];
+    *object = ok ? m->body[*node] : -1;
+    if (ok && m->rigid_range[2 * (size_t)*object] > 0) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: %d, %d, %d, %d, expected the four free nodes of a rigid "
+                     "object", j, node[0], node[1], node[2], node[3]);
+}
+
+static abut_status check_joints(const abut_model *m, abut_err *err)
+{
+    abut_status rc = ABUT_OK;
+    for (int32_t j = 0, row = 0; j < m->njo && !rc; j++) {
+        const int32_t *node = m->joint_node + 8 * (size_t)j, *rows = m->joint_first + 2 * (size_t)j;
+        int32_t a = -1, b;
+        const int world = node[0] < 0 && node[1] < 0 && node[2] < 0 && node[3] < 0;
+        if (!world) rc = check_joined(m, j, 0, &a, err);
+        if (!rc) rc = check_joined(m, j, 4, &b, err);
+        if (!rc && a == b)
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: object %d twice, expected two objects", j, a);
+        if (!rc && (rows[0] != row || rows[1] <= row || rows[1] > m->njr || (j + 1 == m->njo && rows[1] != m->njr)))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/first' row %d: [%d, %d), expected rows of joint/along (%d) from %d "
+                            "on", j, rows[0], rows[1], m->njr, row);
+        row = rows[1];
+    }
+    if (rc || m->njo || !m->njr) return rc;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/along': %d rows, expected none without 'joint/first'", m->njr);
+}
+
 static abut_status check_thickness(const abut_model *m, abut_err *err)
 {
     if (!m->obj_thick) return ABUT_OK;
@@ -309,7 +342,7 @@ abut_status abut_model_check(const abut_model *m, abut_err *err)
         (rc = abut_check_motions(m, err)) || (rc = abut_check_locks(m, err)) || (rc = abut_check_pressures(m, err)) ||
             (rc = check_attachments(m, err)) ||
         (rc = check_shells(m, err)) || (rc = check_fabric(m, err)) || (rc = check_thickness(m, err)) ||
-        (rc = check_sizes(m, err)) || (rc = check_rigid(m, err)))
+        (rc = check_sizes(m, err)) || (rc = check_rigid(m, err)) || (rc = check_joints(m, err)))
         return rc;
     return check_parameters(m, err);
 }

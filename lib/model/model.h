@@ -60,9 +60,14 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
  * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
  * tets beyond their corners, nodes of the geometry of tets (model/tets.h); pairs of objects that do not meet;
- * locked combinations. */
+ * locked combinations; joints, rows of them. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
-    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx) C(nex) C(nlk)
+    C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx) C(nex) C(nlk) \
+    C(njo) C(njr)
+
+/* Kinds of joints (scene/build_joints.c).  The numbers stand in streams: append only. */
+enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER, ABUT_JOINT_SLIDER, ABUT_JOINT_PLANAR,
+       ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINTS };
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule, range)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -134,6 +139,13 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(mo_torque,     "motion/torque",      double,  F64, nmo, 3, "N m",   MAY, ANY)  /* FORCE: of accelerations that turn its nodes about their centre of mass; absent: 0 */ \
     F(lock_node,     "lock/node",          int32_t, I32, nlk, 4, "",      OPT, CORNERS(nv))  /* nodes of a frame, a combination of which does not change */ \
     F(lock_row,      "lock/row",           double,  F64, nlk, 12, "",     OPT, ANY)  /* of their coordinates, node by node; unit rows, orthogonal to others of these nodes */ \
+    F(joint_kind,    "joint/kind",         int32_t, I32, njo, 0, "",      OPT, IN(0, ABUT_JOINTS))  /* ABUT_JOINT_* */ \
+    F(joint_node,    "joint/node",         int32_t, I32, njo, 8, "",      OPT, CORNERS_OR_NONE(nv))  /* of two rigid objects, four each; first -1: the world */ \
+    F(joint_first,   "joint/first",        int32_t, I32, njo, 2, "",      OPT, ANY)  /* [lo, hi) rows of the next two */ \
+    F(joint_along,   "joint/along",        double,  F64, njr, 11, "1/m",  OPT, ANY)  /* u of a row u . w - c = 0: weights of the nodes, a constant without unit */ \
+    F(joint_apart,   "joint/apart",        double,  F64, njr, 12, "m",    OPT, ANY)  /* w: weights without unit, a constant; c */ \
+    F(joint_axis,    "joint/axis",         double,  F64, njo, 3, "",      OPT, ANY)  /* unit, at rest; 0, 0, 0: it has none */ \
+    F(joint_point,   "joint/point",        double,  F64, njo, 3, "m",     OPT, NEAR)  /* where it is at rest */ \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT, CORNERS_OR_NONE(nv))  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT, ANY)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT, ANY)  /* added to their weighted sum            */ \
@@ -225,9 +237,9 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(kappa_max,     "contact/kappa-max",  double,  F64, 1, 0, "kg/m^2",  NEED, ANY)
 
 /* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd, nh and no are the model's; nl: friction contacts; nw: rows of the
- * waypoints; ntc, ntn: hard contacts and the nodes of all of them; njp: points of the barrier of det F; nip, nix: friction passes
+ * waypoints; ntc, ntn: hard contacts and the nodes of all of them; njr: rows of joints of the model; njp: points of the barrier of det F; nip, nix: friction passes
  * before the last, rows of their positions. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(no) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(no) C(njr) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED, NEAR) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED, NEAR) /* velocities                             */ \
@@ -245,6 +257,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     F(kappa,      "contact/kappa",    double,  F64, 1, 0, "kg/m^2", OPT, FROM(0)) /* barrier stiffness at the end of the step */ \
     F(kappa_part, "object/kappa-part", double, F64, no, 0, "",    MAY, PART)  /* its part of contact/kappa; a contact has the larger part of its two bodies; absent: 1 */ \
     F(rigid_stiffness, "rigid/stiffness", double, F64, no, 0, "J", MAY, FROM(0)) /* K of rigid objects at the end of the step; absent: that of the start */ \
+    F(joint_multiplier, "joint/multiplier", double, F64, njr, 0, "N", MAY, ANY) /* of rows of joints at the end of the step; absent: 0 */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY, ABOVE(0))  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY, FROM(0))  /* of midpoint and Newmark: energy created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY, IN(0, 65))  /* steps that implicit Euler takes from here */ \

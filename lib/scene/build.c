@@ -484,6 +484,8 @@ static abut_status put_all_names(abut_build *b, abut_err *err)
                                sizeof *s->object, s->nobjects, err);
     if (!rc) rc = put_names(b->model, "material/name", (const char *)s->material + offsetof(abut_scene_material, name),
                             sizeof *s->material, s->nmaterials, err);
+    if (!rc) rc = put_names(b->model, "joint/name", (const char *)s->joint + offsetof(abut_scene_joint, name),
+                            sizeof *s->joint, s->njoints, err);
     return rc ? rc : put_names(b->model, "half-space/name", (const char *)s->plane + offsetof(abut_scene_plane, name),
                                sizeof *s->plane, s->nplanes, err);
 }
@@ -525,6 +527,7 @@ abut_status abut_scene_build(const abut_scene *s, abut_arrays *model, abut_array
     if (!rc) rc = abut_build_nodal(&b, err);
     if (!rc) rc = put_velocities(&b, err);
     if (!rc) rc = abut_build_rigid(&b, err);
+    if (!rc) rc = abut_build_joints(&b, err);
     if (!rc) abut_build_bound_speeds(&b);
     parts_free(&b);
     if (rc) {

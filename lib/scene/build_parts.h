@@ -132,7 +132,10 @@ ABUT_MUST_USE abut_status abut_build_motions(abut_build *b, abut_err *err);
 /** Puts the locks of frames; after motions.  Fails  ABUT_E_FORMAT a body that a motion moves; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_locks(abut_build *b, abut_err *err);
 
-/** Puts the stiffness of rigid bodies, by their loads; last, after motions and first velocities.
+/** Puts the rows of joints; after rigid bodies.  Fails  ABUT_E_FORMAT a body that a motion moves; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_build_joints(abut_build *b, abut_err *err);
+
+/** Puts the stiffness of rigid bodies, by their loads; after motions and first velocities.
  * Fails  ABUT_E_FORMAT a time scheme that is none for them; ABUT_E_NOMEM */
 ABUT_MUST_USE abut_status abut_build_rigid(abut_build *b, abut_err *err);
 

@@ -216,6 +216,19 @@ typedef struct abut_scene_motion {
     int hold;                       /* 1: after t1 the nodes stay fixed until another motion moves them */
 } abut_scene_motion;
 
+/* A joint of two rigid objects, or of the world and one. */
+typedef struct abut_scene_joint {
+    char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
+    int kind, has[ABUT_JOINTS];     /* ABUT_JOINT_*; the kinds that are said */
+    int32_t body[2];                /* rows of the objects; the first -1: the world */
+    int has_axis, has_at, has_direction, contact;
+    double axis[2][3];              /* m: two points; at and direction are made of them */
+    double at[3], direction[3];     /* m; unit */
+    double second[3], to[3];        /* unit, of a universal joint; m, of a distance */
+} abut_scene_joint;
+
+extern const char *const abut_joint_names[ABUT_JOINTS];
+
 /* Friction of two things, objects first, then half-spaces (row + number of objects); or of two materials. */
 typedef struct abut_scene_pair {
     int of_materials;
@@ -319,6 +332,8 @@ typedef struct abut_scene {
     int32_t nattachments;
     abut_scene_seam *seam;
     int32_t nseams;
+    abut_scene_joint *joint;
+    int32_t njoints;
     abut_scene_cohesion *cohesion;
     int32_t ncohesions;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs, nexcluded;

@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
+#include "energy/joint.h"
 #include "energy/mass.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
@@ -169,7 +170,7 @@ void abut_objective_rotate(const abut_objective *p, double *v)
         if (!(m->rigid_range[2 * (size_t)m->body[*node]] > 0)) continue;
         abut_rigid motion = abut_rigid_part(4, node, m->mass, p->xn, v);
         int held = 0;
-        for (int k = 0; k < 4; k++) held |= p->held[node[k]];
+        for (int k = 0; k < 4; k++) held |= p->held[node[k]] || abut_joints_have(m, node[k]);
         for (int k = 0; k < 3; k++) motion.shift[k] *= h, motion.spin[k] *= h;
         for (int k = 0; k < 4 && !held; k++) {
             double *of = v + 3 * (size_t)node[k], to[3] = { h * of[0], h * of[1], h * of[2] };

@@ -163,22 +163,25 @@ abut_status abut_solver_check(const abut_solver_row *row, const abut_solve_optio
     return rc || !o->device.place.kind ? rc : check_device(o, err);
 }
 
-/* Newton's method alone knows locked combinations, in a matrix of one process. */
+/* Newton's method alone knows locked combinations and joints, in a matrix of one process. */
 static abut_status check_locks(const abut_model *m, const abut_solver_row *row, const abut_solve_options *o, abut_err *err)
 {
     const abut_linear_solver_ops *linear = row->linear ? row->linear : o->linear.solver ? o->linear.solver
         : abut_linear_solvers[0];
     const char *scheme = abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_ACCELERATION) ? abut_scheme_names[abut_scheme_of(m)]
         : NULL;
-    if (!m->nlk) return ABUT_OK;
+    const char *what = m->nlk ? "locks (array 'lock/node')" : "joints (array 'joint/node')";
+    if (!m->nlk && !m->njo) return ABUT_OK;
+    if (m->njo && linear->can & ABUT_IS_ITERATIVE)
+        return abut_fail(err, ABUT_E_FORMAT, "joints (array 'joint/node'): expected a linear solver that factors, not %s",
+                         linear->name);
     if (row->direction != &abut_direction_newton || linear->can & ABUT_CAN_MATRIX_FREE || o->device.place.kind || o->device.ranks)
         return abut_fail(err, ABUT_E_FORMAT,
-                         "locks (array 'lock/node'): expected --solver newton with a linear solver that takes a "
-                         "matrix, on one processor without --device");
+                         "%s: expected --solver newton with a linear solver that takes a matrix, on one processor without "
+                         "--device", what);
     if (!scheme) return ABUT_OK;
     return abut_fail(err, ABUT_E_FORMAT,
-                     "locks (array 'lock/node') do not go with time.scheme %s, which accelerates what is locked",
-                     scheme);
+                     "%s do not go with time.scheme %s, which accelerates what they hold", what, scheme);
 }
 
 abut_status abut_solver_make(void **self, const abut_model *m, const abut_solver_row *row, const abut_solve_options *o,

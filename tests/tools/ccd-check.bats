@@ -378,7 +378,7 @@ Y
     says "3 pairs of objects that do not meet"
     "$BIN/step" -q -n 3 x.abut -o run.abut
     exits 0 "$BIN/ccd-check" --json report.json --no-output run.abut
-    says "3 pairs of objects that do not meet (groups) left out"
+    says "3 pairs of objects that do not meet (groups, joints) left out"
     grep -F '"excluded_pairs": 3,' report.json
     "$PYTHON" - "$ROOT" <<'P'
 import sys

@@ -340,3 +340,86 @@ Y
     exits 3 "$BIN/adjoint" -q --target target.csv --json - two.abut
     says "rigid objects are not differentiated"
 }
+
+# arms.yaml: two arms and a sled that joints hold, over a floor
+arms() {
+    cat > arms.yaml <<'Y'
+abut: 1
+time: {step: 0.01 s}
+contact: {dhat: 1 mm, friction: {mu: 0.4}}
+materials: {wood: {density: 700}}
+objects:
+  upper: {generate: {box: {size: [0.3, 0.04, 0.04], cells: [3, 1, 1]}}, rigid: true, translate: [0.15, 0.3, 0]}
+  lower: {generate: {box: {size: [0.3, 0.04, 0.04], cells: [3, 1, 1]}}, rigid: true, translate: [0.45, 0.3, 0]}
+  sled:  {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.6, 0.3, 0.05]}
+  stone: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.25, 0.06, 0.02]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+joints:
+  shoulder: {hinge: {axis: [[0, 0.3, -0.1], [0, 0.3, 0.1]]}, between: [world, upper]}
+  elbow: {universal: {at: [0.3, 0.3, 0], first: [0, 0, 1], second: [0, 1, 0]}, between: [upper, lower]}
+  hand: {slider: {at: [0.6, 0.3, 0], direction: [1, 0, 0]}, between: [lower, sled]}
+Y
+}
+
+@test "joints hold through contact, judged, to the same bytes when restarted and with any number of threads" {
+    arms
+    "$BIN/mesh-prep" -q arms.yaml -o start.abut
+    "$BIN/mesh-prep" arms.yaml --explain -o x.abut 2> why
+    grep -A 1 '^joint elbow' why | grep -F 'lower to upper'
+    "$BIN/step" -q -j 1 -n 40 start.abut -o whole.abut
+    "$BIN/ccd-check" --json c.json --no-output whole.abut 2> said
+    grep -F "2 pairs of objects that do not meet (groups, joints) left out" said
+    grep '"excluded_pairs": 2' c.json
+    "$BIN/step" -q -j 3 -n 20 start.abut | "$BIN/step" -q -j 1 -n 20 -o halves.abut
+    cmp whole.abut halves.abut
+    "$BIN/export" -q whole.abut --csv a.csv
+    for joint in shoulder elbow hand; do
+        column a.csv $joint.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 41 }'
+    done
+    # the arms lie on the stone, the sled on the floor; the shoulder has turned clockwise, and bears a force, from the first step on
+    column a.csv contacts | awk 'END { exit !($1 > 6) }'
+    column a.csv shoulder.angle_rad | awk 'NR == 1 { a = $1 } END { exit !(a == 0 && $1 < -0.3) }'
+    column a.csv shoulder.force_y_N | awk 'NR > 1 && $1 == 0 { bad = 1 } END { exit bad || NR != 41 }'
+    column a.csv hand.position_m | awk 'END { exit !(NR == 41) }'
+}
+
+@test "what knows no joints refuses them by name" {
+    arms
+    "$BIN/mesh-prep" -q arms.yaml -o start.abut
+    for with in '--solver lbfgs-h' '--solver nodal' '--device twin'; do
+        exits 3 "$BIN/step" -q -n 1 $with start.abut -o x.abut
+        says "joints (array 'joint/node'): expected --solver newton with a linear solver that takes a matrix"
+    done
+    for with in '--solver newton-cg' '--linear-solver ic-rigid'; do
+        exits 3 "$BIN/step" -q -n 1 $with start.abut -o x.abut
+        says "joints (array 'joint/node'): expected a linear solver that factors, not"
+    done
+    exits 3 "$BIN/mesh-prep" -q arms.yaml --set time.scheme=implicit-newmark
+    "$BIN/step" -q -n 1 start.abut -o one.abut
+    printf '%s\n' step,object,x 1,stone,0.2 > there.csv
+    exits 3 "$BIN/adjoint" -q --target there.csv --csv - --by material/density one.abut
+    says "joints (array 'joint/node') are not differentiated"
+}
+
+# bats test_tags=slow
+@test "joints of every kind drift by less than a nanometre in a thousand steps under load" {
+    for kind in 'ball: {at: [0.2, 0, 0]}' 'hinge: {at: [0.2, 0, 0], direction: [1, 2, 2]}' 'fixed: {}' \
+        'cylinder: {at: [0.2, 0, 0], direction: [0, 0, 1]}' 'slider: {at: [0.2, 0, 0], direction: [0, 1, 2]}' \
+        'planar: {at: [0.2, 0, 0], normal: [0, 1, 0]}' 'pin-slot: {at: [0.2, 0, 0], direction: [1, 0, 1]}' \
+        'universal: {at: [0.2, 0, 0], first: [0, 0, 1], second: [0, 1, 0]}' 'distance: {from: [0.1, 0, 0], to: [0.4, 0, 0]}'; do
+        cat > pair.yaml <<Y
+time: {step: 5 ms, scheme: bdf2}
+contact: {dhat: 1 mm}
+objects:
+  a: {generate: {box: {size: [0.3, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true}
+  b: {generate: {box: {size: [0.3, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.4, 0.1, 0]}
+joints:
+  held: {ball: {at: [-0.2, 0, 0]}, between: [world, a]}
+  tried: {$kind, between: [a, b]}
+motion: [{select: {object: b}, torque: [0.2, 0.5, 0.1]}]
+Y
+        "$BIN/mesh-prep" -q pair.yaml | "$BIN/step" -q -n 1000 --every 10 -o run.abut
+        "$BIN/export" -q run.abut --csv r.csv
+        for joint in held tried; do column r.csv $joint.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 101 }'; done
+    done
+}

@@ -98,13 +98,14 @@ Y
     "$BIN/mesh-prep" -q inequalities.yaml | "$BIN/step" -q -n 2 -o inequalities.abut
 }
 
-# rigid.abut: two rigid bodies that do not meet, one locked, the other turned by a torque
+# rigid.abut: two rigid bodies that do not meet, one locked, joined to the other, which a torque turns
 hostile_rigid() {
     cat >rigid.yaml <<'Y'
 abut: 1
 objects:
   a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, groups: [pair], lock: {translate: [true, false, false]}}
   b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0], groups: [pair]}
+joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b]}}
 motion:
   - {select: {object: b}, torque: [0, 1 N m, 0]}
 Y

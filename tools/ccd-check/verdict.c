@@ -340,7 +340,7 @@ static void say_left_out(const abut_verdict *v)
         abut_cli_say(v->cli, "contact.bodies is off in this scene: bodies were judged against obstacles and half-spaces, not "
                      "against bodies");
     if (v->excluded)
-        abut_cli_say(v->cli, "%lld pair%s of objects that do not meet (groups) left out", (long long)v->excluded,
+        abut_cli_say(v->cli, "%lld pair%s of objects that do not meet (groups, joints) left out", (long long)v->excluded,
                      abut_s(v->excluded));
     if (v->inverted_allowed)
         abut_cli_say(v->cli, "%lld inverted tet%s over all frames, which their materials allow", (long long)v->inverted_allowed,

@@ -2,6 +2,7 @@
 
 #include "base/order.h"
 #include "base/timer.h"
+#include "energy/joint.h"
 #include "math/mat3.h"
 #include "model/naming.h"
 
@@ -23,7 +24,7 @@ void abut_newton_matrix_clear(abut_newton_matrix *d)
     abut_bsr_clear(&d->A);
     abut_owned_elements_clear(&d->owned);
     abut_product_free(&d->products.product);
-    ABUT_FREE(d->products.where, d->diag);
+    ABUT_FREE(d->products.where, d->diag, d->apart);
     *d = (abut_newton_matrix){ 0 };
 }
 
@@ -175,6 +176,47 @@ static abut_status lock_bodies(const abut_bsr *A, const abut_objective *p, abut_
     return rc;
 }
 
+/* ---- joints: A becomes A + rho C^T C ---- */
+
+/* Adds rho C^T C of joint j, rho far above every diagonal entry of its nodes, so that few passes close it. */
+static void join(const abut_bsr *A, const abut_objective *p, const abut_joints *t, int32_t j)
+{
+    const abut_model *m = p->model;
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    for (int a = 0; a < ABUT_JOINT_NODES; a++)
+        for (int b = 0; b < ABUT_JOINT_NODES; b++) {
+            int transposed;
+            if (node[a] < 0 || node[b] < 0 || p->row[node[a]] < p->row[node[b]]) continue;
+            double *to = block_at(A, p->row[node[a]], p->row[node[b]], &transposed);
+            for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
+                const double *C = t->C + ABUT_JOINT_WIDTH * (size_t)r;
+                for (int e = 0; e < 9; e++) to[e] += t->rho[j] * C[3 * a + e / 3] * C[3 * b + e % 3];
+            }
+        }
+}
+
+static abut_status join_bodies(abut_newton_matrix *d, const abut_objective *p, const double *x, abut_err *err)
+{
+    abut_joints *t = abut_joints_of(&p->terms);
+    const abut_bsr *A = &d->A;
+    if (!t) return ABUT_OK;
+    abut_joints_set(t, x);
+    if (!ABUT_RESIZE(d->apart, 9 * A->nnz)) return abut_fail(err, ABUT_E_NOMEM, "joints: a matrix of %zu blocks", A->nnz);
+    memcpy(d->apart, A->val, 9 * A->nnz * sizeof *A->val);
+    for (int32_t j = 0; j < p->model->njo; j++) {
+        double most = 0;
+        int transposed;
+        for (int k = 0; k < ABUT_JOINT_NODES; k++) {
+            const int32_t node = p->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)k];
+            for (int e = 0; e < 3 && node >= 0; e++)
+                most = fmax(most, block_at(A, p->row[node], p->row[node], &transposed)[4 * e]);
+        }
+        t->rho[j] = ABUT_JOINT_RHO * most;
+    }
+    for (int32_t j = 0; j < p->model->njo; j++) join(A, p, t, j);
+    return ABUT_OK;
+}
+
 abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, const abut_objective *p, const abut_point *at,
                                    abut_report *rep, abut_err *err)
 {
@@ -193,7 +235,8 @@ abut_status abut_newton_matrix_sum(abut_newton_matrix *d, abut_ordering *order, 
     if (rc) return rc;
     abut_objective_diagonal(p, d->diag);
     abut_bsr_assemble(&d->A, d->diag, d->sets, d->nsets);
-    rc = lock_bodies(&d->A, p, err);
+    rc = join_bodies(d, p, at->x, err);
+    if (!rc) rc = lock_bodies(&d->A, p, err);
     rep->seconds.assemble += abut_time_lap(&clock);
     return rc;
 }

@@ -27,6 +27,7 @@ typedef struct abut_newton_matrix {
     int without_majorant;   /* terms are not told of kinks */
     int exact;              /* the last matrix is of second derivatives alone */
     double *diag;           /* [nrow] */
+    double *apart;          /* values of A without joints and locks; NULL: there are no joints */
 } abut_newton_matrix;
 
 /** without: of ABUT_WITHOUT_* the majorant. */

@@ -3,10 +3,12 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
+#include "energy/joint.h"
 #include "model/motion.h"
 #include "sparse/linear_solver.h"
 
 #include <assert.h>
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -360,6 +362,8 @@ typedef struct newton {
     abut_newton_matrix matrix;
     abut_newton_solve solve;
     double *ahead;              /* [6 nv] the gradient with bounds ahead, the direction without; NULL until one is met */
+    abut_joints *joints;        /* NULL: none */
+    double *push, *found;       /* [3 nv] of passes for joints; [2 njr] their multipliers, kg, what is open, m */
 } newton;
 
 static void release(void *self)
@@ -367,7 +371,14 @@ static void release(void *self)
     newton *n = self;
     abut_newton_solve_clear(&n->solve);
     abut_newton_matrix_clear(&n->matrix);
-    ABUT_FREE(n->ahead, n);
+    ABUT_FREE(n->ahead, n->push, n->found, n);
+}
+
+static abut_status joints_new(newton *n, abut_err *err)
+{
+    n->push = malloc(3 * (size_t)n->p->model->nv * sizeof *n->push);
+    n->found = malloc(2 * (size_t)n->p->model->njr * sizeof *n->found);
+    return n->push && n->found ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "joints of %d nodes", n->p->model->nv);
 }
 
 static abut_status make(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err)
@@ -377,7 +388,9 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     n->p = p;
     abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->user->search.without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);
-    if (!rc && opt->instead && !p->step.ranks && !(opt->user->search.without & ABUT_WITHOUT_REUSE))
+    n->joints = abut_joints_of(&p->terms);
+    if (!rc && n->joints) rc = joints_new(n, err);
+    if (!rc && opt->instead && !n->joints && !p->step.ranks && !(opt->user->search.without & ABUT_WITHOUT_REUSE))
         rc = abut_newton_solve_iterate_instead(&n->solve, p, opt->instead, err);
     n->solve.order.degree.on = 1;
     if (rc) release(n);
@@ -417,6 +430,90 @@ static abut_status agree(const abut_objective *p, const abut_point *at, abut_err
     return abut_ranks_agree(p->step.ranks, mark, "an iterate", err);
 }
 
+/* ---- joints: directions that keep or close them (energy/joint.h) ---- */
+
+enum { PASSES_MOST = 30 };
+
+/* Row r of C, of joint j, times dir[3 nv]. */
+static double times(const abut_joints *t, int32_t j, int32_t r, const double *dir)
+{
+    const int32_t *node = t->model->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const double *C = t->C + ABUT_JOINT_WIDTH * (size_t)r;
+    double sum = 0;
+    for (int k = 0; k < ABUT_JOINT_WIDTH; k++)
+        sum += node[k / 3] < 0 ? 0 : C[k] * dir[3 * (size_t)node[k / 3] + (size_t)(k % 3)];
+    return sum;
+}
+
+/* to[3 nv] += by row r of C. */
+static void add_times(const abut_joints *t, int32_t j, int32_t r, double by, double *to)
+{
+    const int32_t *node = t->model->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const double *C = t->C + ABUT_JOINT_WIDTH * (size_t)r;
+    for (int k = 0; k < ABUT_JOINT_WIDTH; k++)
+        if (node[k / 3] >= 0) to[3 * (size_t)node[k / 3] + (size_t)(k % 3)] += by * C[k];
+}
+
+/* rest[3 nv] = -g - H dir - C^T (found + rho e), e[njr] = C dir + gap (NULL: 0).  H: the matrix without joints. */
+static void find_rest(newton *n, const double *g, const double *gap, const double *dir, double *e, double *rest)
+{
+    const abut_objective *p = n->p;
+    const abut_model *m = p->model;
+    abut_bsr H = n->matrix.A;
+    H.val = n->matrix.apart;
+    abut_rows_gather(p, dir, 1, n->solve.rhs);
+    abut_bsr_multiply(&H, n->solve.rhs, n->solve.sol);
+    abut_rows_scatter(p, n->solve.sol, -1, rest);
+    for (size_t i = 0; i < 3 * (size_t)m->nv; i++) rest[i] -= g[i];
+    for (int32_t j = 0; j < m->njo; j++)
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
+            e[r] = times(n->joints, j, r, dir) + (gap ? gap[r] : 0);
+            add_times(n->joints, j, r, -(n->found[r] + n->joints->rho[j] * e[r]), rest);
+        }
+}
+
+/* Changes dir = -M^-1 g, M = H + rho C^T C, until H dir + C^T found = -g and C dir = -gap[njr] (NULL: 0), both to rounding, for
+ * rho is far above much of H: passes with the factor of M. */
+static abut_status close_joints(newton *n, const double *g, const double *gap, double *dir, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = n->p;
+    const abut_model *m = p->model;
+    const abut_joints *t = n->joints;
+    const size_t n3 = 3 * (size_t)m->nv;
+    double *e = n->found + m->njr, last = INFINITY;
+    for (int32_t j = 0; j < m->njo; j++)
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) n->found[r] = t->rho[j] * times(t, j, r, dir);
+    for (int pass = 0; pass < PASSES_MOST && last > 4 * DBL_EPSILON * abut_largest(dir, n3); pass++) {
+        find_rest(n, g, gap, dir, e, n->push);
+        abut_rows_gather(p, n->push, 1, n->solve.rhs);
+        n->solve.exact = 1;
+        const abut_status rc = newton_solve_again(&n->solve, &n->matrix, p, rep, err);
+        if (rc) return rc;
+        abut_rows_scatter(p, n->solve.sol, 1, n->push);
+        const double now = abut_largest(n->push, n3);
+        if (!(now <= 0.5 * last)) break;
+        last = now;
+        for (size_t i = 0; i < n3; i++) dir[i] += n->push[i];
+        for (int32_t j = 0; j < m->njo; j++)
+            for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++)
+                n->found[r] += t->rho[j] * (e[r] + times(t, j, r, n->push));
+    }
+    return ABUT_OK;
+}
+
+/* The objective gets the multipliers of the direction, and the weight of open rows in it. */
+static void keep_multipliers(newton *n)
+{
+    abut_joints *t = n->joints;
+    const abut_model *m = t->model;
+    const double weight = n->p->step.h_force * n->p->step.h_force;
+    for (int32_t j = 0; j < m->njo; j++) {
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++)
+            t->newtons[r] += (n->found[r] + t->sigma[j] * t->g[r]) / weight;
+        t->sigma[j] = t->rho[j] / ABUT_JOINT_RHO;
+    }
+}
+
 /* dir = -H^-1 g, H summed at `at` with the present state of the terms. */
 static abut_status solve(newton *n, const abut_point *at, const double *g, double *dir, abut_direction_info *info,
                          abut_report *rep, abut_err *err)
@@ -425,11 +522,12 @@ static abut_status solve(newton *n, const abut_point *at, const double *g, doubl
     abut_status rc = newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
     if (rc) return rc;
     abut_rows_gather(p, g, -1, n->solve.rhs);
+    n->solve.exact |= n->joints != NULL;
     rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
     if (rc == ABUT_E_NUMERIC) name_node(n, info);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
-    return ABUT_OK;
+    return n->joints ? close_joints(n, g, n->joints->g, dir, rep, err) : ABUT_OK;
 }
 
 /* Replaces a dir that leads far beyond bounds of terms by one that includes them; not if a short direction may end the
@@ -471,6 +569,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     info->exact = n->matrix.exact && !n->solve.shifted;
     if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
     if (rc) return rc;
+    if (n->joints) keep_multipliers(n);
     info->approximate = newton_solve_is_approximate(&n->solve);
     abut_newton_matrix_majorise(&n->matrix, n->p, at, dir);
     abut_newton_solve_stats(&n->solve, rep);
@@ -481,10 +580,11 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
 {
     newton *n = self;
     abut_rows_gather(n->p, g, -1, n->solve.rhs);
+    n->solve.exact |= n->joints != NULL;
     const abut_status rc = newton_solve_again(&n->solve, &n->matrix, n->p, rep, err);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * n->p->nrow), rc;
     abut_rows_scatter(n->p, n->solve.sol, 1, dir);
-    return ABUT_OK;
+    return n->joints ? close_joints(n, g, NULL, dir, rep, err) : ABUT_OK;
 }
 
 const abut_direction_ops abut_direction_newton = {

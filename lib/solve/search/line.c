@@ -1,6 +1,8 @@
 /* The search along a direction: its bound, the first step that lowers the objective, and longer ones. */
 #include "solve/search/search_parts.h"
 
+#include "energy/joint.h"
+
 #include <math.h>
 
 /* ---- bounds ---- */
@@ -162,7 +164,7 @@ int abut_move_may_lengthen(const abut_search *s, const abut_move *m)
 {
     const int published = s->opt->search.stop == ABUT_STOP_PUBLISHED;
     const int ends = abut_rule_is_short(m->it->residual, s->prob.model->tolerance[0]) && (published || s->second_order.p);
-    return s->pass.lengthens && m->moved && m->it->alpha == 1 && !ends;
+    return s->pass.lengthens && m->moved && m->it->alpha == 1 && !ends && !abut_joints_bend(&s->prob.terms);
 }
 
 /* Lengthens s->p after a full step whose curvature shows that it was too short; the lower of the two points becomes the trial

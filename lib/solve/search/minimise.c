@@ -4,6 +4,7 @@
 #include "base/timer.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
+#include "energy/joint.h"
 #include "energy/mass.h"
 #include "model/tets.h"
 #include "solve/search/equilibrium.h"
@@ -545,6 +546,8 @@ static abut_status take_step(abut_search *s, abut_iteration *it, abut_report *re
 
 /* ---- the loop ---- */
 
+#define CLOSED 1e-10        /* m, of scenes up to a metre long: open joints at the end of a minimisation at most */
+
 static abut_status begin(abut_search *s, abut_err *err)
 {
     const abut_stop_rule *rule = abut_search_stop_rule(s);
@@ -557,6 +560,13 @@ static abut_status begin(abut_search *s, abut_err *err)
     const abut_status rc = reset_models(s, err);
     s->here.has &= ABUT_HAS_CONTACTS;       /* friction may have been frozen at other forces since */
     return rc || !rule->begin ? rc : rule->begin(s, err);
+}
+
+/* Returns 1 unless a joint is open: then no minimisation ends. */
+static int is_closed(const abut_search *s)
+{
+    const abut_model *m = s->prob.model;
+    return abut_joint_gap(m, -1, s->here.x) <= CLOSED * fmax(1, m->length[0]);
 }
 
 /* Returns 1 if the direction is short enough to end the minimisation, and of a kind that may. */
@@ -581,7 +591,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     *stop = 0;
     abut_status rc = s->ops->points.evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
     if (!rc && rule->at_iterate) rc = rule->at_iterate(s, stop, rep, err);
-    *stop = *stop && !abut_lagrangian_of(&s->prob.terms)->on;
+    *stop = *stop && !abut_lagrangian_of(&s->prob.terms)->on && is_closed(s);
     if (rc || *stop) return rc;
 
     rc = find_direction(s, rep, err);
@@ -591,7 +601,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     const double speed = s->failed.residual = rep->residual = it->residual = s->aim.speed;
     if (!isfinite(speed)) return abut_search_fail(s, ABUT_FAILED_NOT_FINITE, err);
 
-    *stop = ends_before(s, rule);
+    *stop = ends_before(s, rule) && is_closed(s);
     if (*stop) return it->contacts = (int32_t)abut_search_count(s), ABUT_OK;
     const int script = abut_lagrangian_of(&s->prob.terms)->on;
     rc = take_step(s, it, rep, err);
@@ -602,6 +612,7 @@ static abut_status iterate(abut_search *s, const abut_stop_rule *rule, int *stop
     if (rc || *stop || !(is_short || may_be_last(s, rule, last, it))) return rc;
     const int judges = s->aim.exact && s->aim.fair && scripted == ABUT_SCRIPT_DONE;
     if (judges && rule->after_step) rc = rule->after_step(s, speed, stop, rep, err);
+    *stop = *stop && is_closed(s);
     return rc || *stop || !is_short ? rc : reset_models(s, err);
 }
 

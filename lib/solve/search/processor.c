@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
+#include "energy/joint.h"
 #include "model/motion.h"
 
 #include <math.h>
@@ -132,7 +133,9 @@ static abut_status find(abut_search *s, abut_report *rep, abut_err *err)
     if (!rc)
         s->aim = (struct abut_aim){ .speed = speed(s), .exact = info.exact, .approximate = info.approximate, .ahead = info.ahead,
                                     .fair = abut_objective_forecast_is_fair(&s->prob, &here) };
-    return rc;
+    if (rc || !abut_joints_of(&s->prob.terms)) return rc;
+    s->here.has &= ABUT_HAS_CONTACTS;       /* its energies are those of the last multipliers */
+    return evaluate(s, &s->here, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, rep, err);
 }
 
 static abut_status forecast_start(abut_search *s, abut_err *err)

@@ -14,6 +14,7 @@
 #include "solve/search/search_parts.h"
 
 #include "energy/elastic.h"
+#include "energy/joint.h"
 #include "math/rigid.h"
 #include "math/vec3.h"
 #include "model/motion.h"
@@ -100,7 +101,7 @@ static int is_held(const abut_objective *p, const abut_rotations *r, const body 
 {
     for (int32_t k = 0; k < b->n; k++)
         if (p->held[r->node[b->first + k]] || p->row[r->node[b->first + k]] < 0 ||
-            abut_locks_have(p->model, r->node[b->first + k]))
+            abut_locks_have(p->model, r->node[b->first + k]) || abut_joints_have(p->model, r->node[b->first + k]))
             return 1;
     return 0;
 }

@@ -1,0 +1,145 @@
+/* Joints of a scene: each names two rigid objects, or the world and one, its kind and its place. */
+#include "base/order.h"
+#include "formats/scene/keys.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AT { ABUT_NUMBER(abut_scene_joint, "at", at, LENGTH, NULL), ABUT_HAS(abut_scene_joint, has_at) }
+#define DIRECTION(k) { ABUT_NUMBER(abut_scene_joint, k, direction, PURE, NULL), ABUT_HAS(abut_scene_joint, has_direction) }
+static const abut_key POINT_KEYS[] = { AT, { 0 } };
+static const abut_key LINE_KEYS[] = {
+    AT, DIRECTION("direction"),
+    { ABUT_POINTS(abut_scene_joint, "axis", axis, LENGTH), ABUT_HAS(abut_scene_joint, has_axis) }, { 0 }
+};
+static const abut_key SLOT_KEYS[] = { AT, DIRECTION("direction"), { 0 } };
+static const abut_key PLANE_KEYS[] = { AT, DIRECTION("normal"), { 0 } };
+static const abut_key CROSS_KEYS[] = {
+    AT, DIRECTION("first"), { ABUT_NUMBER(abut_scene_joint, "second", second, PURE, NULL) }, { 0 }
+};
+static const abut_key SPAN_KEYS[] = {
+    { ABUT_NUMBER(abut_scene_joint, "from", at, LENGTH, NULL), ABUT_HAS(abut_scene_joint, has_at) },
+    { ABUT_NUMBER(abut_scene_joint, "to", to, LENGTH, NULL) }, { 0 }
+};
+static const abut_key NO_KEYS[] = { { 0 } };
+static const abut_keys POINT = { NULL, NULL, POINT_KEYS, 1, NULL };
+static const abut_keys LINE = { NULL, NULL, LINE_KEYS, 0, NULL };
+static const abut_keys SLOT = { NULL, NULL, SLOT_KEYS, 2, NULL };
+static const abut_keys PLANE = { NULL, NULL, PLANE_KEYS, 2, NULL };
+static const abut_keys CROSS = { NULL, NULL, CROSS_KEYS, 3, NULL };
+static const abut_keys SPAN = { NULL, NULL, SPAN_KEYS, 2, NULL };
+static const abut_keys NONE = { NULL, NULL, NO_KEYS, 0, NULL };
+
+#define KIND(k, map, number) { ABUT_MAP(k, map), ABUT_HAS(abut_scene_joint, has[number]) }
+static const abut_key JOINT_KEYS[] = {
+    { .name = "between", .kind = ABUT_KEY_LATER, .form = "[object or world, object]" },
+    KIND("ball", &POINT, ABUT_JOINT_BALL), KIND("hinge", &LINE, ABUT_JOINT_HINGE), KIND("fixed", &NONE, ABUT_JOINT_FIXED),
+    KIND("cylinder", &LINE, ABUT_JOINT_CYLINDER), KIND("slider", &LINE, ABUT_JOINT_SLIDER),
+    KIND("planar", &PLANE, ABUT_JOINT_PLANAR), KIND("pin-slot", &SLOT, ABUT_JOINT_PIN_SLOT),
+    KIND("universal", &CROSS, ABUT_JOINT_UNIVERSAL), KIND("distance", &SPAN, ABUT_JOINT_DISTANCE),
+    { ABUT_WORD(abut_scene_joint, "contact", contact, ABUT_WORDS("off", "on")), .fallback = "off" },
+    { 0 }
+};
+static const abut_keys JOINT = { "joint", NULL, JOINT_KEYS, 1, NULL };
+static const abut_key NAME_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &JOINT }, { 0 } };
+const abut_keys abut_scene_joint_names = { .row = NAME_KEYS };
+
+/* v becomes a unit vector; without the part along `across`. */
+static abut_status unit(const abut_tree *t, const double *across, double v[3], abut_err *err)
+{
+    double length = abut_tree_norm(v, 3), along = 0;
+    for (int k = 0; k < 3 && length > 0; k++) v[k] /= length;
+    for (int k = 0; k < 3 && across; k++) along += v[k] * across[k];
+    if (!(length > 0)) return abut_tree_fail(t, err, "%s: a direction of length 0", t->key);
+    if (fabs(along) > 1e-3)
+        return abut_tree_fail(t, err, "%s: the cosine between first and second is %.3g, expected 0: perpendicular ones", t->key,
+                              along);
+    for (int k = 0; k < 3 && across; k++) v[k] -= along * across[k];
+    return across && along != 0 ? unit(t, NULL, v, err) : ABUT_OK;
+}
+
+/* The place as a point and a unit direction. */
+static abut_status set_place(const abut_tree *t, abut_scene_joint *j, abut_err *err)
+{
+    if (j->has[ABUT_JOINT_HINGE] || j->has[ABUT_JOINT_CYLINDER] || j->has[ABUT_JOINT_SLIDER]) {
+        if (j->has_axis + j->has_at != 1 || j->has_at != j->has_direction)
+            return abut_tree_fail(t, err, "%s: expected {axis: [point, point]} or {at: point, direction: [x, y, z]}", t->key);
+    }
+    for (int k = 0; k < 3 && j->has_axis; k++) {
+        j->at[k] = 0.5 * (j->axis[0][k] + j->axis[1][k]);
+        j->direction[k] = j->axis[1][k] - j->axis[0][k];
+    }
+    if (j->kind == ABUT_JOINT_DISTANCE && !memcmp(j->at, j->to, sizeof j->at))
+        return abut_tree_fail(t, err, "distance: from and to are one point: expected two, or a ball");
+    abut_status rc = j->has_axis || j->has_direction ? unit(t, NULL, j->direction, err) : ABUT_OK;
+    if (!rc && j->kind == ABUT_JOINT_UNIVERSAL) rc = unit(t, j->direction, j->second, err);
+    return rc;
+}
+
+static abut_status read_bodies(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
+{
+    const abut_tree *between = abut_tree_find(t, "between");
+    abut_status rc = abut_tree_list(between, "between", 2, "[world, arm]", err);
+    for (int k = 0; k < 2 && !rc; k++) {
+        const abut_tree *name = abut_tree_at(between, k);
+        j->body[k] = -1;
+        if (!k && name->kind == ABUT_TREE_TEXT && !strcmp(name->text, "world")) continue;
+        rc = abut_scene_find_object(r, name, 0, &j->body[k], err);
+        if (!rc && !r->scene->object[j->body[k]].rigid.is)
+            rc = abut_tree_fail(name, err, "between: '%s' is not rigid: expected an object with `rigid: true`%s",
+                                r->scene->object[j->body[k]].name, k ? "" : ", or world");
+    }
+    if (rc || j->body[0] != j->body[1]) return rc;
+    return abut_tree_fail(between, err, "between: '%s' twice: expected two objects", r->scene->object[j->body[1]].name);
+}
+
+static abut_status read_joint(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
+{
+    int kinds = 0;
+    abut_status rc = abut_scene_name(t, j->name, err);
+    abut_scene_copy_place(t, j->from);
+    if (!rc) rc = abut_keys_read(r, &JOINT, t, j, err);
+    for (int k = 0; k < ABUT_JOINTS && !rc; k++)
+        if (j->has[k]) j->kind = k, kinds++;
+    const abut_tree *place = NULL;
+    for (const abut_key *k = JOINT_KEYS; k->name; k++)
+        if (k->kind == ABUT_KEY_MAP && abut_tree_find(t, k->name)) place = abut_tree_find(t, k->name);
+    if (!rc && kinds != 1)
+        rc = abut_tree_fail(t, err, "a joint: expected one of ball, hinge, fixed, cylinder, slider, planar, pin-slot, universal, "
+                            "distance; found %d", kinds);
+    if (!rc) rc = set_place(place, j, err);
+    return rc ? rc : read_bodies(r, t, j, err);
+}
+
+/* Bodies of a joint do not meet, unless it says so. */
+static abut_status exclude(abut_scene *s, abut_err *err)
+{
+    int32_t (*all)[2] = realloc(s->excluded, ((size_t)s->nexcluded + (size_t)s->njoints + 1) * sizeof *all);
+    size_t n = (size_t)s->nexcluded, kept = 0;
+    if (!all) return abut_fail(err, ABUT_E_NOMEM, "joints: %d", s->njoints);
+    s->excluded = all;
+    for (const abut_scene_joint *j = s->joint; j < s->joint + s->njoints; j++) {
+        if (j->contact || j->body[0] < 0) continue;
+        const int swap = j->body[0] > j->body[1];
+        all[n][0] = j->body[swap], all[n++][1] = j->body[!swap];
+    }
+    if (n) qsort(all, n, sizeof *all, abut_by_two);
+    for (size_t i = 0; i < n; i++)
+        if (!kept || abut_by_two(all[kept - 1], all[i])) memmove(all[kept++], all[i], sizeof *all);
+    s->nexcluded = (int32_t)kept;
+    return ABUT_OK;
+}
+
+abut_status abut_scene_joints(const abut_scene_reader *r, abut_err *err)
+{
+    abut_scene *const s = r->scene;
+    const abut_tree *t = abut_tree_find(r->root, "joints");
+    if (!t) return ABUT_OK;
+    if (t->kind != ABUT_TREE_MAP)
+        return abut_tree_fail_kind(t, "joints", err, "a map of names, {elbow: {ball: {at: [0, 1, 0]}, between: [a, b]}}");
+    abut_status rc = abut_scene_rows(&s->joint, &s->njoints, t->n, sizeof *s->joint, err);
+    int32_t i = 0;
+    for (const abut_tree *c = t->child; c && !rc; c = c->next) rc = read_joint(r, c, &s->joint[i++], err);
+    return rc ? rc : exclude(s, err);
+}

@@ -1,0 +1,48 @@
+/* Joints of rigid bodies, exact: rows g = u . w - c = 0 of the nodes of two bodies, u and w weighted sums of these nodes and a
+ * constant.  A row whose u is a constant is linear; others have constant second derivatives.
+ *
+ * In every iteration of Newton's method the direction solves
+ *     H p + C^T lambda = -grad,    C p = -g                                                C = dg/dx at the iterate
+ * by passes with the factor of one matrix H + rho C^T C, which is positive definite also where rows are redundant, as in loops
+ * (solve/direction/newton.c).  The term itself is what searches and stopping rules see of it: with the multipliers of that
+ * direction the objective gets
+ *     lambda . g + sigma / 2 |g|^2                                                         kg m^2
+ * along which the direction descends.  Where all rows are linear and closed, that is 0 along every direction. */
+#ifndef ABUT_ENERGY_JOINT_H
+#define ABUT_ENERGY_JOINT_H
+
+#include "energy/term.h"
+
+enum { ABUT_JOINT_NODES = 8, ABUT_JOINT_WIDTH = 3 * ABUT_JOINT_NODES };
+#define ABUT_JOINT_RHO 1e4  /* of rho, over the largest diagonal entry of a joint's nodes in the matrix */
+
+typedef struct abut_joints {
+    const abut_model *model;
+    int bend;               /* 1: some rows are not linear */
+    double *newtons;        /* [njr] multipliers, N */
+    double *sigma;          /* [njo] kg: 0 until a matrix is known in the minimisation */
+    double *rho;            /* [njo] kg, of the last matrix */
+    double *g, *C;          /* [njr] m, [njr * ABUT_JOINT_WIDTH]: rows at the last abut_joints_set, node by node */
+} abut_joints;
+
+/** The joints of a list of terms; NULL: there are none. */
+abut_joints *abut_joints_of(const abut_terms *terms);
+/** Returns 1 if there are joints whose rows are not linear.  With their multipliers the objective may fall for ever along a line
+ * that opens them: a direction is not lengthened. */
+int abut_joints_bend(const abut_terms *terms);
+/** Residual of row r of joint j at x[3 nv], m; C[ABUT_JOINT_WIDTH]: its derivative, 0 at unused nodes; NULL to skip. */
+double abut_joint_row(const abut_model *m, int32_t j, int32_t r, const double *x, double *C);
+/** Sets g and C at x[3 nv]. */
+void abut_joints_set(abut_joints *t, const double *x);
+/** Returns the largest |residual| of joint j at x[3 nv], m; of all joints for j -1. */
+double abut_joint_gap(const abut_model *m, int32_t j, const double *x);
+/** Force on the second body of joint j by its multipliers (N, of all rows), and its moment about its point on that body. */
+void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const double *newtons, double force[3],
+                         double torque[3]);
+/** Angle of the second body of a hinge or cylinder about its axis on the first, rad in (-pi, pi], and position of the second
+ * along the axis of a cylinder or slider, m; NAN where a joint has none. */
+void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, double *angle, double *position);
+/** Returns 1 if a joint has the node. */
+int abut_joints_have(const abut_model *m, int32_t node);
+
+#endif

@@ -1,0 +1,425 @@
+/* Joints: their rows on motions that they allow, a dense system with multipliers, closed forms of chains and pendulums. */
+#include "dense.h"
+#include "newton_system.h"
+#include "scene_world.h"
+
+#include "energy/joint.h"
+#include "math/mat3.h"
+#include "math/vec3.h"
+
+/* Two boxes that are rotated and apart, and a joint between a and b. */
+#define TWO \
+    "time: {step: 5 ms, scheme: bdf2}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm}\nobjects:\n" \
+    "  a: {generate: {box: {size: [0.3, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true, rotate: {axis: [1, 2, 3], angle: 50 deg},\n" \
+    "      angular-velocity: {axis: [1, 2, 3], rate: 4.6 rad/s}}\n" \
+    "  b: {generate: {box: {size: [0.1, 0.2, 0.4], cells: [1, 1, 1]}}, rigid: true, rotate: {axis: [3, 1, -1], angle: 9 deg},\n" \
+    "      translate: [0.6, 0.1, -0.2], angular-velocity: {axis: [1, 2, 3], rate: 4.6 rad/s, center: [0, 0, 0]}}\n"
+static const double O[3] = { 0.3, 0.1, -0.05 }, TO[3] = { 0.5, 0.2, 0.1 };
+static const double T[3] = { 2 / 3., -1 / 3., 2 / 3. }, S[3] = { 1 / 3., -2 / 3., -2 / 3. };
+#define AT "{at: [0.3, 0.1, -0.05], "
+static const struct kind {
+    const char *form;
+    int rank;               /* equations between rigid bodies */
+} KINDS[] = {
+    [ABUT_JOINT_BALL] = { "ball: {at: [0.3, 0.1, -0.05]}", 3 },
+    [ABUT_JOINT_HINGE] = { "hinge: " AT "direction: [2, -1, 2]}", 5 },
+    [ABUT_JOINT_FIXED] = { "fixed: {}", 6 },
+    [ABUT_JOINT_CYLINDER] = { "cylinder: {axis: [[-0.3, 0.4, -0.65], [0.9, -0.2, 0.55]]}", 4 },
+    [ABUT_JOINT_SLIDER] = { "slider: " AT "direction: [2, -1, 2]}", 5 },
+    [ABUT_JOINT_PLANAR] = { "planar: " AT "normal: [2, -1, 2]}", 3 },
+    [ABUT_JOINT_PIN_SLOT] = { "pin-slot: " AT "direction: [2, -1, 2]}", 2 },
+    [ABUT_JOINT_UNIVERSAL] = { "universal: " AT "first: [2, -1, 2], second: [1, -2, -2]}", 4 },
+    [ABUT_JOINT_DISTANCE] = { "distance: {from: [0.3, 0.1, -0.05], to: [0.5, 0.2, 0.1]}", 1 },
+};
+
+static double number(uint64_t *state)
+{
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*state >> 11) * 0x1p-53 * 2 - 1;
+}
+
+/* A rotation about an axis through c, and a shift: x -> c + R (x - c) + d. */
+typedef struct motion {
+    double R[9], c[3], d[3];
+} motion;
+
+static void about(const double axis[3], double angle, double R[9])
+{
+    const double n = sqrt(axis[0] * axis[0] + axis[1] * axis[1] + axis[2] * axis[2]), s = sin(angle), c = cos(angle);
+    const double u[3] = { axis[0] / n, axis[1] / n, axis[2] / n };
+    const double skew[9] = { 0, -u[2], u[1], u[2], 0, -u[0], -u[1], u[0], 0 };
+    for (int i = 0; i < 9; i++) R[i] = c * (i % 4 == 0) + (1 - c) * u[i / 3] * u[i % 3] + s * skew[i];
+}
+
+static void turn_at_random(uint64_t *seed, double R[9])
+{
+    const double axis[3] = { number(seed), number(seed), number(seed) };
+    about(axis, 3 * number(seed), R);
+}
+
+static void apply(const motion *by, double x[3])
+{
+    double y[3];
+    for (int i = 0; i < 3; i++) {
+        y[i] = by->c[i] + by->d[i];
+        for (int k = 0; k < 3; k++) y[i] += by->R[3 * i + k] * (x[k] - by->c[k]);
+    }
+    memcpy(x, y, sizeof y);
+}
+
+/* A motion of b that the joint allows while a stays. */
+static motion allowed(int kind, uint64_t *seed)
+{
+    motion m = { .R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
+    double first[9], second[9];
+    memcpy(m.c, O, sizeof m.c);
+    for (int k = 0; k < 3; k++) {
+        const double along = T[k] * number(&(uint64_t){ *seed });
+        if (kind == ABUT_JOINT_CYLINDER || kind == ABUT_JOINT_SLIDER || kind == ABUT_JOINT_PIN_SLOT) m.d[k] = along;
+        if (kind == ABUT_JOINT_PLANAR) m.d[k] = 0.7 * S[k];
+    }
+    switch (kind) {
+    case ABUT_JOINT_BALL:
+    case ABUT_JOINT_PIN_SLOT: turn_at_random(seed, m.R); break;
+    case ABUT_JOINT_HINGE:
+    case ABUT_JOINT_CYLINDER:
+    case ABUT_JOINT_PLANAR: about(T, 3 * number(seed), m.R); break;
+    case ABUT_JOINT_UNIVERSAL:
+        about(T, 3 * number(seed), first);
+        about(S, 3 * number(seed), second);
+        abut_m3_mul(m.R, first, second);
+        break;
+    case ABUT_JOINT_DISTANCE: {
+        double to[3];
+        memcpy(to, TO, sizeof to);
+        memcpy(m.c, TO, sizeof m.c);
+        turn_at_random(seed, m.R);
+        turn_at_random(seed, first);
+        const motion around = { .R = { first[0], first[1], first[2], first[3], first[4], first[5], first[6], first[7], first[8] },
+                                .c = { O[0], O[1], O[2] } };
+        apply(&around, to);
+        for (int k = 0; k < 3; k++) m.d[k] = to[k] - TO[k];
+        break;
+    }
+    default: break;
+    }
+    return m;
+}
+
+/* Rank of A[rows * 12] by elimination with full pivoting. */
+static int rank_of(double *A, int rows)
+{
+    int rank = 0;
+    double first = 0;
+    for (; rank < rows && rank < 12; rank++) {
+        int pr = rank, pc = rank;
+        for (int i = rank; i < rows; i++)
+            for (int j = rank; j < 12; j++)
+                if (fabs(A[12 * i + j]) > fabs(A[12 * pr + pc])) pr = i, pc = j;
+        for (int j = 0; j < 12; j++) {
+            const double t = A[12 * rank + j];
+            A[12 * rank + j] = A[12 * pr + j], A[12 * pr + j] = t;
+        }
+        for (int i = 0; i < rows; i++) {
+            const double t = A[12 * i + rank];
+            A[12 * i + rank] = A[12 * i + pc], A[12 * i + pc] = t;
+        }
+        const double pivot = A[12 * rank + rank];
+        first = fmax(first, fabs(pivot));
+        if (fabs(pivot) <= 1e-9 * first) break;
+        for (int i = rank + 1; i < rows; i++) {
+            const double l = A[12 * i + rank] / pivot;
+            for (int j = rank; j < 12; j++) A[12 * i + j] -= l * A[12 * rank + j];
+        }
+    }
+    return rank;
+}
+
+TEST(rows_are_0_on_all_motions_that_a_joint_allows_have_its_rank_and_constant_second_derivatives)
+{
+    for (int kind = 0; kind < ABUT_JOINTS; kind++) {
+        world w;
+        uint64_t seed = 7 + (uint64_t)kind;
+        double A[12 * 12] = { 0 }, C[ABUT_JOINT_WIDTH], d[24], x[4][24];
+        world_scene(&w, TWO "joints: {j: {%s, between: [a, b]}}\n", KINDS[kind].form);
+        const abut_model *m = &w.model;
+        CHECK(m->njo == 1 && m->nv == 8 && m->joint_kind[0] == kind && m->nex == 1);
+        for (int time = 0; time < 50; time++) {
+            motion all = { .c = { 0, 0, 0 } };
+            const motion relative = allowed(kind, &seed);
+            turn_at_random(&seed, all.R);
+            for (int k = 0; k < 3; k++) all.d[k] = number(&seed);
+            memcpy(*x, m->X, sizeof *x);
+            for (int i = 0; i < 8; i++) {
+                if (i >= 4) apply(&relative, *x + 3 * i);
+                apply(&all, *x + 3 * i);
+            }
+            CHECK_NEAR(abut_joint_gap(m, 0, *x), 0, 1e-14);
+        }
+        for (int i = 0; i < 24; i++) d[i] = number(&seed);
+        for (int32_t r = 0; r < m->njr; r++) {
+            double g[4], difference[2];
+            (void)abut_joint_row(m, 0, r, *x, C);
+            for (int k = 0; k < 24; k++) {
+                const int body = k / 12;
+                for (int e = 0; e < 3; e++) A[12 * r + 6 * body + e] += e == k % 3 ? C[k] : 0;
+                const double *at = *x + 3 * (k / 3);
+                A[12 * r + 6 * body + 3] += k % 3 == 1 ? -C[k] * at[2] : k % 3 == 2 ? C[k] * at[1] : 0;
+                A[12 * r + 6 * body + 4] += k % 3 == 2 ? -C[k] * at[0] : k % 3 == 0 ? C[k] * at[2] : 0;
+                A[12 * r + 6 * body + 5] += k % 3 == 0 ? -C[k] * at[1] : k % 3 == 1 ? C[k] * at[0] : 0;
+            }
+            double slope = 0;
+            for (int i = 0; i < 24; i++) slope += C[i] * d[i];
+            for (int s = 0; s < 4; s++) {
+                for (int i = 0; i < 24; i++) x[1][i] = x[0][i] + (s - 1) * d[i];
+                g[s] = abut_joint_row(m, 0, r, x[1], NULL);
+            }
+            difference[0] = (g[2] - g[0]) / 2 - slope;          /* exact for what is quadratic */
+            difference[1] = g[3] - 3 * g[2] + 3 * g[1] - g[0];
+            CHECK_NEAR(difference[0], 0, 1e-12 * (1 + fabs(g[3])));
+            CHECK_NEAR(difference[1], 0, 1e-12 * (1 + fabs(g[3])));
+        }
+        CHECK(rank_of(A, m->njr) == KINDS[kind].rank);
+        world_close(&w);
+    }
+}
+
+/* A hinge and a slider that hang from the world, over a floor: contacts, locks, one open row. */
+TEST(a_direction_with_joints_is_that_of_the_dense_system_with_multipliers)
+{
+    world w;
+    world_scene(&w, "time: {step: 10 ms}\ncontact: {dhat: 5 mm, friction: {mu: 0.1}}\nobjects:\n"
+                "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+                "  a: {generate: {box: {size: [0.3, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0, 0.052, 0]}\n"
+                "  b: {generate: {box: {size: [0.1, 0.3, 0.2], cells: [1, 1, 1]}}, rigid: true, translate: [0.21, 0.3, 0.02],\n"
+                "      velocity: [0.1, 0, 0.3]}\n"
+                "  c: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.5, 0.3, 0.02],\n"
+                "      lock: {translate: [false, false, true]}}\n"
+                "joints:\n  j: {hinge: {at: [0.15, 0.1, 0], direction: [1, 0, 2]}, between: [a, b]}\n"
+                "  k: {slider: {at: [0.3, 0.3, 0], direction: [1, 1, 0]}, between: [b, c]}\n"
+                "  l: {pin-slot: {at: [0.5, 0.35, 0], direction: [0, 1, 0]}, between: [world, c]}\n");
+    CHECK(!world_judged(&w, 2));
+    CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+    abut_search *s = &w.st.solver;
+    const abut_objective *p = &s->prob;
+    const abut_model *m = p->model;
+    const abut_joints *t = abut_joints_of(&p->terms);
+    const size_t rows = (size_t)m->njr, n = 3 * (size_t)p->nrow, all = n + rows + 1;
+    CHECK(rows == 6 + 5 + 2 && m->nlk == 1 && s->here.pairs.n_plane > 0);
+    double *x = malloc(n * sizeof *x), *K = calloc(all * all, sizeof *K), *b = calloc(all, sizeof *b), *d = calloc(n, sizeof *d);
+    memcpy(x, s->here.x, n * sizeof *x);
+    for (int i = 12; i < 24; i++) x[i] += 1e-4 * (i % 5);       /* joints of b are open */
+    abut_search_place(s, x);
+    CHECK(!abut_search_contacts(s, &w.rep, &w.err));
+    newton_system of;
+    newton_system_open(&of, p, 0, 0);
+    CHECK(!abut_point_evaluate(&s->here, p, ABUT_HAS_ENERGY | ABUT_HAS_GRADIENT, NULL, &s->scratch, &w.err));
+    CHECK(!newton_system_sum(&of, s, &w.rep, &w.err));
+    abut_bsr H = of.matrix.A;
+    H.val = of.matrix.apart;
+    double *D = dense_of(&H), before[13], worst = 0, most = 0, open = 0, lock = 0;
+    memcpy(before, t->newtons, rows * sizeof *before);
+    abut_rows_gather(p, s->here.g, -1, b);
+    for (size_t i = 0; i < n; i++) memcpy(K + i * all, D + i * n, n * sizeof *K);
+    for (size_t k = 0; k <= rows; k++) {
+        for (size_t i = 0; i < (k < rows ? ABUT_JOINT_WIDTH : 12u); i++) {
+            const int32_t j = k < 6 ? 0 : k < 11 ? 1 : 2;
+            const int32_t node = k < rows ? m->joint_node[8 * j + (int32_t)i / 3] : m->lock_node[i / 3];
+            if (node < 0) continue;
+            const size_t at = 3 * (size_t)p->row[node] + i % 3;
+            K[at * all + n + k] = K[(n + k) * all + at] = k < rows ? t->C[ABUT_JOINT_WIDTH * k + i] : m->lock_row[i];
+        }
+        b[n + k] = k < rows ? -t->g[k] : 0;
+        open = fmax(open, fabs(b[n + k]));
+    }
+    dense_solve(K, b, all);
+    abut_direction_info info;
+    CHECK(!s->dir.ops->find(s->dir.self, &s->here, d, &info, &w.rep, &w.err));
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(d[i]));
+        worst = fmax(worst, fabs(d[i] - b[3 * (size_t)p->row[i / 3] + i % 3]));
+    }
+    for (size_t i = 0; i < 12; i++) lock += m->lock_row[i] * d[3 * (size_t)m->lock_node[i / 3] + i % 3];
+    CHECK(open > 1e-5 && most > 1e-5 && info.exact);
+    CHECK_NEAR(worst / most, 0, 1e-9);
+    CHECK_NEAR(lock / most, 0, 1e-14);
+    double closed = 0, force = 0, off = 0;
+    const double newton = p->step.h_force * p->step.h_force;
+    for (int32_t j = 0; j < m->njo; j++)
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
+            double sum = t->g[r];
+            for (int i = 0; i < ABUT_JOINT_WIDTH; i++)
+                if (m->joint_node[8 * j + i / 3] >= 0)
+                    sum += t->C[ABUT_JOINT_WIDTH * (size_t)r + (size_t)i] * d[3 * m->joint_node[8 * j + i / 3] + i % 3];
+            closed = fmax(closed, fabs(sum));
+            force = fmax(force, fabs(b[n + (size_t)r] / newton));
+            off = fmax(off, fabs(t->newtons[r] - before[r] - b[n + (size_t)r] / newton));
+        }
+    CHECK_NEAR(closed, 0, 1e-16);
+    CHECK_NEAR(off / force, 0, 1e-6);
+    newton_system_close(&of);
+    free(x), free(K), free(b), free(d), free(D);
+    world_close(&w);
+}
+
+TEST(all_kinds_stay_closed_and_keep_momentum)
+{
+    for (int kind = 0; kind < ABUT_JOINTS; kind++) {
+        world w;
+        double before[3], after[3], gap = 0;
+        world_scene(&w, TWO "joints: {j: {%s, between: [a, b]}}\n", KINDS[kind].form);
+        for (int k = 0; k < 3; k++) {
+            before[k] = after[k] = 0;
+            for (int i = 0; i < 8; i++) before[k] += w.model.mass[i] * get(&w, "node/v")[3 * i + k];
+        }
+        for (int n = 0; n < 40; n++) {
+            CHECK(!world_run(&w, 1));
+            gap = fmax(gap, abut_joint_gap(&w.model, -1, get(&w, "node/x")));
+        }
+        CHECK_NEAR(gap, 0, 1e-10);
+        for (int k = 0; k < 3; k++) {
+            for (int i = 0; i < 8; i++) after[k] += w.model.mass[i] * get(&w, "node/v")[3 * i + k];
+            CHECK_NEAR(after[k], before[k], 1e-10 * fabs(before[0]));
+        }
+        world_close(&w);
+    }
+}
+
+/* Angle of object o about z since the start. */
+static double angle_of(const world *w, int32_t o)
+{
+    const double *x = get(w, "node/x"), *X = w->model.X;
+    double sine = 0, cosine = 0;
+    for (int i = 4 * o + 1; i < 4 * o + 4; i++) {
+        const double a[2] = { X[3 * i] - X[12 * o], X[3 * i + 1] - X[12 * o + 1] };
+        const double b[2] = { x[3 * i] - x[12 * o], x[3 * i + 1] - x[12 * o + 1] };
+        sine += a[0] * b[1] - a[1] * b[0], cosine += a[0] * b[0] + a[1] * b[1];
+    }
+    return atan2(sine, cosine);
+}
+
+/* Largest error of the angles of the double pendulum from 90, 90 degrees at 0.5 s: two boxes of 1 m and 10 kg, whose rigid
+ * equations have been solved to 1e-12. */
+static double pendulum_error(double h)
+{
+    world w;
+    const double right = acos(0);
+    world_scene(&w, "time: {step: %.17g, scheme: bdf2}\ncontact: off\nobjects:\n"
+                "  upper: {generate: {box: {size: [1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.5, 0, 0]}\n"
+                "  lower: {generate: {box: {size: [1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [1.5, 0, 0]}\n"
+                "joints:\n  first: {hinge: {axis: [[0, 0, -0.1], [0, 0, 0.1]]}, between: [world, upper]}\n"
+                "  second: {hinge: {at: [1, 0, 0], direction: [0, 0, 1]}, between: [upper, lower]}\n", h);
+    CHECK(!world_run(&w, (int)lround(0.5 / h)));
+    const double error[2] = { right + angle_of(&w, 0) - 0.447992788, right + angle_of(&w, 1) - 1.044122030 };
+    double angle, position;
+    abut_joint_coordinates(&w.model, 1, get(&w, "node/x"), &angle, &position);
+    CHECK_NEAR(angle, angle_of(&w, 1) - angle_of(&w, 0), 1e-6);     /* what the strain of the loads makes of it */
+    CHECK(isnan(position));
+    CHECK_NEAR(abut_joint_gap(&w.model, -1, get(&w, "node/x")), 0, 1e-14);
+    world_close(&w);
+    return fmax(fabs(error[0]), fabs(error[1]));
+}
+
+TEST(a_double_pendulum_swings_as_its_equations_say_with_an_error_of_second_order)
+{
+    const double coarse = pendulum_error(5e-3), fine = pendulum_error(2.5e-3);
+    CHECK(fine < 1e-4 && coarse > 3 * fine);
+}
+
+/* Boxes of 0.18 m hang from the world, each by a ball; once they rest, a joint bears all that is under it. */
+TEST(joints_of_a_hanging_chain_bear_the_weight_under_them)
+{
+    enum { LINKS = 12 };
+    static const double G = 0.05 * 0.05 * 0.18 * 1000 * 9.81;
+    char text[4000];
+    int n = snprintf(text, sizeof text, "time: {step: 10 ms}\nobjects:\n");
+    for (int i = 0; i < LINKS; i++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "  l%d: {generate: {box: {size: [0.05, 0.18, 0.05], cells: [1, 1, 1]}}, "
+                      "rigid: true, translate: [0, %g, 0]}\n", i, -0.1 - 0.2 * i);
+    n += snprintf(text + n, sizeof text - (size_t)n, "joints:\n");
+    for (int i = 0; i < LINKS; i++) {
+        char above[12] = "world";
+        if (i) snprintf(above, sizeof above, "l%d", i - 1);
+        n += snprintf(text + n, sizeof text - (size_t)n, "  j%d: {ball: {at: [0, %g, 0]}, between: [%s, l%d]}\n", i, -0.2 * i,
+                      above, i);
+    }
+    world w;
+    world_scene(&w, "%s", text);
+    CHECK(w.model.nex == LINKS - 1);
+    CHECK(!world_judged(&w, 60));
+    for (int32_t j = 0; j < LINKS; j++) {
+        double f[3], torque[3];
+        abut_joint_reaction(&w.model, j, get(&w, "node/x"), get(&w, "joint/multiplier"), f, torque);
+        CHECK_NEAR(f[1] / ((LINKS - j) * G), 1, 1e-9);
+        for (int k = 0; k < 3; k++) CHECK_NEAR(torque[k], 0, 1e-9);
+        CHECK_NEAR(fabs(f[0]) + fabs(f[2]), 0, 1e-9);
+    }
+    world_close(&w);
+}
+
+/* A beam that a hinge across it holds: the moment at rest is m g times the arm. */
+TEST(a_slider_bears_force_and_moment_of_a_cantilever)
+{
+    world w;
+    double f[3], torque[3];
+    world_scene(&w, "time: {step: 10 ms}\ncontact: off\nobjects:\n"
+                "  beam: {generate: {box: {size: [1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.5, 0, 0]}\n"
+                "joints: {j: {slider: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [world, beam]}}\n");
+    CHECK(!world_run(&w, 60));
+    abut_joint_reaction(&w.model, 0, get(&w, "node/x"), get(&w, "joint/multiplier"), f, torque);
+    CHECK_NEAR(f[1] / 98.1, 1, 1e-9);
+    CHECK_NEAR(torque[2] / (98.1 * 0.5), 1, 1e-9);
+    CHECK_NEAR(f[0], 0, 1e-6);
+    world_close(&w);
+}
+
+/* Four hinges of parallel axes: rows that repeat each other. */
+TEST(a_closed_loop_of_hinges_stays_closed_and_turns)
+{
+    world w;
+    double angle, position, gap = 0;
+    world_scene(&w, "time: {step: 5 ms, scheme: bdf2}\ncontact: {dhat: 1 mm}\nobjects:\n"
+                "  crank: {generate: {box: {size: [0.1, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true, translate: [0.05, 0, 0]}\n"
+                "  rod: {generate: {box: {size: [0.02, 0.3, 0.02], cells: [1, 1, 1]}}, rigid: true,\n"
+                "        translate: [0.1, 0.15, 0.04]}\n"
+                "  rocker: {generate: {box: {size: [0.3, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true,\n"
+                "           translate: [0.25, 0.3, 0]}\n"
+                "joints:\n  a: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, crank]}\n"
+                "  b: {hinge: {at: [0.1, 0, 0], direction: [0, 0, 1]}, between: [crank, rod]}\n"
+                "  c: {hinge: {at: [0.1, 0.3, 0], direction: [0, 0, 1]}, between: [rod, rocker]}\n"
+                "  d: {hinge: {at: [0.4, 0.3, 0], direction: [0, 0, 1]}, between: [world, rocker]}\n");
+    for (int n = 0; n < 100; n++) {
+        CHECK(!world_run(&w, 1));
+        gap = fmax(gap, abut_joint_gap(&w.model, -1, get(&w, "node/x")));
+    }
+    CHECK_NEAR(gap, 0, 1e-10);
+    abut_joint_coordinates(&w.model, 0, get(&w, "node/x"), &angle, &position);
+    CHECK(fabs(angle) > 1);
+    world_close(&w);
+}
+
+TEST(joints_are_refused_by_name_where_they_mean_nothing)
+{
+#define BODIES "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true}\n" \
+               "  b: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, translate: [3, 0, 0]}\n" \
+               "  soft: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [6, 0, 0]}\n"
+    static const struct {
+        const char *text, *says;
+    } CASES[] = {
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, soft]}}\n", "'soft' is not rigid" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, a]}}\n", "'a' twice" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, world]}}\n", "world" },
+        { BODIES "joints: {j: {between: [a, b]}}\n", "expected one of ball, hinge" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, fixed: {}, between: [a, b]}}\n", "found 2" },
+        { BODIES "joints: {j: {hinge: {at: [0, 0, 0]}, between: [a, b]}}\n", "expected {axis: [point, point]}" },
+        { BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [0, 0, 0]}, between: [a, b]}}\n", "of length 0" },
+        { BODIES "joints: {j: {universal: {at: [0, 0, 0], first: [1, 0, 0], second: [1, 1, 0]}, between: [a, b]}}\n",
+          "perpendicular" },
+        { BODIES "joints: {j: {distance: {from: [0, 0, 0], to: [0, 0, 0]}, between: [a, b]}}\n", "one point" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b]}}\n"
+          "motion: [{select: {object: b}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves" },
+        { BODIES "joints: [1]\n", "a map of names" },
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
+        CHECK(scene_refused(CASES[i].text, ABUT_E_FORMAT, CASES[i].says, "test.yaml:"));
+}
