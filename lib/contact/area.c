@@ -230,8 +230,11 @@ static abut_status find_guards(const abut_collmesh *cm, const double *Y, abut_ar
 {
     a->guard = malloc((3 * (size_t)cm->nt + 1) * sizeof *a->guard);
     a->guard_reach = malloc((3 * (size_t)cm->nt + 1) * sizeof *a->guard_reach);
-    if (!a->guard || !a->guard_reach) return no_memory(cm, err);
-    for (int32_t t = 0; t < cm->nt; t++)
+    a->guard_first = calloc((size_t)cm->nt + 1, sizeof *a->guard_first);
+    a->guard_within = calloc((size_t)cm->nt + 1, sizeof *a->guard_within);
+    if (!a->guard || !a->guard_reach || !a->guard_first || !a->guard_within) return no_memory(cm, err);
+    for (int32_t t = 0; t < cm->nt; t++) {
+        a->guard_first[t + 1] = a->guard_first[t];
         for (int k = 0; k < 3; k++) {
             const int32_t p = cm->tri[3 * t + k], *e = cm->edge + 2 * (size_t)a->side[t][(k + 1) % 3];
             const int32_t v[3] = { p, e[0] < e[1] ? e[0] : e[1], e[0] < e[1] ? e[1] : e[0] };
@@ -241,9 +244,12 @@ static abut_status find_guards(const abut_collmesh *cm, const double *Y, abut_ar
             for (int i = 0; i < 3; i++) memcpy(x + 3 * i, Y + 3 * (size_t)v[i], 3 * sizeof *x);
             const double gap = sqrt(abut_dist2(ABUT_PE, x, NULL)) - xi;
             if (!(gap > 0)) continue;
-            memcpy(a->guard[a->n_guard], v, sizeof v);
-            a->guard_reach[a->n_guard++] = fmin(abut_collmesh_dhat(cm, ABUT_PE, v), REACH_OF_GUARD * gap);
+            const int32_t at = a->guard_first[t + 1]++;
+            memcpy(a->guard[at], v, sizeof v);
+            a->guard_reach[at] = fmin(abut_collmesh_dhat(cm, ABUT_PE, v), REACH_OF_GUARD * gap);
+            a->guard_within[t] = fmax(a->guard_within[t], xi + a->guard_reach[at]);
         }
+    }
     return ABUT_OK;
 }
 
@@ -382,6 +388,7 @@ void abut_area_clear(abut_area *a)
     free(a->part), free(a->thin), free(a->mean), free(a->length), free(a->vertex), free(a->width), free(a->of_vertex);
     free(a->of_edge), free(a->side);
     free(a->wing), free(a->vertex_reach), free(a->edge_reach), free(a->guard), free(a->guard_reach);
+    free(a->guard_first), free(a->guard_within);
     free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->around_first), free(a->around);
     abut_flat_free(&a->flat);
     free(a);

@@ -2,7 +2,9 @@
 
 #include "base/par.h"
 #include "geom/dist_lanes.h"
+#include "math/vec3.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -300,24 +302,31 @@ void abut_area_find_block(const abut_collmesh *cm, const abut_pair_list *list, a
     else block_of_vertices(cm, list, s, b, y, f, spot);
 }
 
+/* 1: all vertices of triangle t are further than its guards act from the lines of the sides opposite to them. */
+static int is_high(const abut_collmesh *cm, const double *y, int32_t t)
+{
+    const int32_t *v = cm->tri + 3 * (size_t)t;
+    const double *p = y + 3 * (size_t)v[0], *q = y + 3 * (size_t)v[1], *r = y + 3 * (size_t)v[2];
+    const abut_vec3 a = abut_v3_diff(q, p), b = abut_v3_diff(r, p), c = abut_v3_diff(r, q);
+    const double within = cm->area->guard_within[t], longest2 = fmax(fmax(abut_v3_norm2(a), abut_v3_norm2(b)), abut_v3_norm2(c));
+    return abut_v3_norm2(abut_v3_cross(a, b)) > (1 + 1e-9) * within * within * longest2;
+}
+
 void abut_area_find_guards(const abut_collmesh *cm, const double *y, abut_finds *f, abut_spot *spot)
 {
     const abut_area *a = cm->area;
     *spot = (abut_spot){ .at = f->n, .bad = -1 };
-    for (size_t k = 0; k < a->n_guard; k++) {
-        const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], (int32_t)k };
-        const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
-        double x[12], u[3], w[3], c[3];
-        abut_raw_points(y, v, 3, x);
-        for (int d = 0; d < 3; d++) u[d] = x[6 + d] - x[3 + d], w[d] = x[d] - x[3 + d];
-        for (int d = 0; d < 3; d++) c[d] = u[(d + 1) % 3] * w[(d + 2) % 3] - u[(d + 2) % 3] * w[(d + 1) % 3];
-        const double uu = u[0] * u[0] + u[1] * u[1] + u[2] * u[2], cc = c[0] * c[0] + c[1] * c[1] + c[2] * c[2];
-        if (cc > (1 + 1e-9) * (xi + reach) * (xi + reach) * uu) continue;   /* the line of the edge is beyond */
-        const double d2 = abut_dist2(ABUT_PE, x, NULL);
-        if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
-        if (!abut_finds_reserve(f, 1)) return;
-        emit(f, ABUT_PE, v, d2, 1, 0);
-    }
+    for (int32_t t = 0; t < (a->guard_first ? cm->nt : 0); t++)
+        for (int32_t k = a->guard_first[t]; k < (is_high(cm, y, t) ? k : a->guard_first[t + 1]); k++) {
+            const int32_t *g = a->guard[k], v[4] = { g[0], g[1], g[2], k };
+            const double xi = abut_collmesh_xi(cm, ABUT_PE, g), reach = a->guard_reach[k];
+            double x[12];
+            abut_raw_points(y, v, 3, x);
+            const double d2 = abut_dist2(ABUT_PE, x, NULL);
+            if (!(abut_beyond2(d2, xi) < (2 * xi + reach) * reach)) continue;
+            if (!abut_finds_reserve(f, 1)) return;
+            emit(f, ABUT_PE, v, d2, 1, 0);
+        }
     spot->n = (int32_t)(f->n - spot->at);
 }
 

@@ -13,22 +13,29 @@ enum { CELL_NUMBERS = 12, SMALL = 4, LARGE = 8 };      /* sides of squares, in c
 #define PLANE 1e-7              /* over the mean length of edges: heights, and turns of a rim inward */
 #define APART 1e-4              /* over it: what is nearer at rest touches */
 #define MOST_CELLS 16           /* for each vertex */
+#define SHARP_APART 1.4f        /* over it: sharp edges that are further apart at rest have no contact */
 
 /* Flat parts at rest.  u[2] of a vertex: its place in the plane of its part. */
 typedef struct abut_flat {
     int32_t columns, rows;
     int32_t (*cell)[2];         /* [nc] column -1: of no flat part */
+    float (*place)[2];          /* [nc] u over the mean length of edges */
     size_t n;
     int32_t *tri;               /* [n] triangles of flat parts */
     double (*inverse)[4];       /* [n] 1/m, F = (x1 - x0, x2 - x0) times it */
     int32_t *first, *at;        /* [cells + 1]; numbers among tri of the triangles that meet a cell */
+    int32_t n_whole;
+    struct whole {
+        int32_t part, low[2], high[2];  /* its cells: low <= cell < high */
+        float least;                    /* least sine of an angle; 0: it is not convex */
+    } *whole;                   /* [n_whole] flat parts */
     float *least[2];            /* [cells] least sine of an angle in the small, in the large square that begins at a cell; 0:
                                  * never certified */
 } abut_flat;
 
 typedef struct abut_flat_room {
     float (*of_tri)[CELL_NUMBERS], (*of_cell)[CELL_NUMBERS];   /* least entries of F, and least of -F */
-    uint8_t *side;
+    uint8_t *side, *whole;      /* [parts] 1: the motion of the whole part is certified */
     abut_quiet quiet;
 } abut_flat_room;
 
@@ -183,6 +190,20 @@ static double least_sine(const abut_collmesh *cm, const double (*u)[2], const in
     return twice > 3 * xi * most ? sine : 0;
 }
 
+/* The flat parts with their cells, and the least sines there. */
+static void find_whole(const abut_collmesh *cm, const sheet *s, abut_flat *f)
+{
+    for (int32_t p = 0; p < cm->area->parts; p++) {
+        if (!s[p].is_plane) continue;
+        struct whole *w = &f->whole[f->n_whole++];
+        *w = (struct whole){ .part = p, .low = { s[p].at[0], s[p].at[1] }, .least = 1 };
+        for (int d = 0; d < 2; d++) w->high[d] = cell_of(&s[p], s[p].high[d] + 1e-6 * s[p].size, d) + 1;
+        for (int32_t r = w->low[1]; r < w->high[1]; r++)
+            for (int32_t c = w->low[0]; c < w->high[0]; c++)
+                w->least = fminf(w->least, f->least[0][(size_t)r * (size_t)f->columns + (size_t)c]);
+    }
+}
+
 /* Triangles with the inverse of their sides, and the cells they meet. */
 static abut_status fill_cells(const abut_collmesh *cm, const sheet *s, const double (*u)[2], abut_flat *f, abut_err *err)
 {
@@ -191,10 +212,14 @@ static abut_status fill_cells(const abut_collmesh *cm, const sheet *s, const dou
     f->first = calloc(n + 2, sizeof *f->first);
     f->tri = malloc(((size_t)cm->nt + 1) * sizeof *f->tri), f->inverse = malloc(((size_t)cm->nt + 1) * sizeof *f->inverse);
     for (int k = 0; k < 2; k++) f->least[k] = malloc((n + 1) * sizeof *f->least[k]);
-    if (!f->first || !f->tri || !f->inverse || !f->least[0] || !f->least[1]) return no_memory(cm, err);
+    f->whole = malloc(((size_t)cm->area->parts + 1) * sizeof *f->whole), f->place = malloc(((size_t)cm->nc + 1) * sizeof *f->place);
+    if (!f->first || !f->tri || !f->inverse || !f->least[0] || !f->least[1] || !f->whole || !f->place) return no_memory(cm, err);
     for (size_t c = 0; c < n; c++) f->least[0][c] = 1;
     for (int32_t v = 0; v < cm->nc; v++)
-        for (int d = 0; d < 2; d++) f->cell[v][d] = s[part[v]].is_plane ? cell_of(&s[part[v]], u[v][d], d) : -1;
+        for (int d = 0; d < 2; d++) {
+            f->cell[v][d] = s[part[v]].is_plane ? cell_of(&s[part[v]], u[v][d], d) : -1;
+            f->place[v][d] = s[part[v]].is_plane ? (float)((u[v][d] - s[part[v]].low[d]) / cm->area->length[part[v]]) : 0;
+        }
     for (int fill = 0; fill < 2; fill++) {
         f->n = 0;
         for (int32_t t = 0; t < cm->nt; t++) {
@@ -216,6 +241,7 @@ static abut_status fill_cells(const abut_collmesh *cm, const sheet *s, const dou
             memcpy(f->inverse[f->n++], inverse, sizeof inverse);
         }
         for (size_t c = 0; c < n && !fill; c++) f->first[c + 2] += f->first[c + 1];
+        if (!fill) find_whole(cm, s, f);
         if (!fill) f->at = malloc(((size_t)f->first[n + 1] + 1) * sizeof *f->at);
         if (!f->at) return no_memory(cm, err);
     }
@@ -248,7 +274,8 @@ static void leave_squares(abut_flat *f, int k, const int32_t low[2], const int32
             f->least[k][(size_t)r * (size_t)f->columns + (size_t)c] = 0;
 }
 
-/* Squares in which rims turn inward are never certified.  Squares of a part meet no others: there are free cells between. */
+/* Squares in which rims turn inward are never certified, nor are parts: a connected set that is convex around every point of it is
+ * convex (Tietze).  Squares of a part meet no others: there are free cells between. */
 static void find_convex(const abut_collmesh *cm, const sheet *s, const double (*u)[2], abut_flat *f)
 {
     for (int32_t e = 0; e < cm->ne; e++) {
@@ -260,6 +287,7 @@ static void find_convex(const abut_collmesh *cm, const sheet *s, const double (*
             for (at[0] = larger(0, low[0] - LARGE + 1); at[0] < smaller(f->columns, high[0] + LARGE); at[0]++) {
                 const size_t cell = (size_t)at[1] * (size_t)f->columns + (size_t)at[0];
                 if (is_support(cm, f, u, PLANE * cm->area->length[part], e, cell)) continue;
+                for (int32_t k = 0; k < f->n_whole; k++) f->whole[k].least *= f->whole[k].part != part;
                 leave_squares(f, 0, low, high, at);
                 leave_squares(f, 1, low, high, at);
             }
@@ -313,7 +341,7 @@ abut_status abut_flat_init(abut_collmesh *cm, const double *Y, abut_err *err)
 void abut_flat_free(abut_flat **of)
 {
     abut_flat *f = *of;
-    if (f) ABUT_FREE(f->cell, f->tri, f->inverse, f->first, f->at, f->least[0], f->least[1]);
+    if (f) ABUT_FREE(f->cell, f->tri, f->inverse, f->first, f->at, f->least[0], f->least[1], f->whole, f->place);
     free(f);
     *of = NULL;
 }
@@ -383,6 +411,19 @@ static void fill_squares(const abut_collmesh *cm, const abut_flat *f, const doub
     for (int32_t side = 1; side < SMALL; side *= 2) twice_as_wide(f, side, CELL_NUMBERS, r->of_cell[0]);
 }
 
+/* 1: the motion of the whole part is certified. */
+static int is_whole(const abut_flat *f, const struct whole *w, float (*of_cell)[CELL_NUMBERS])
+{
+    float low[CELL_NUMBERS];
+    for (int k = 0; k < CELL_NUMBERS; k++) low[k] = FLT_MAX;
+    for (int32_t r = w->low[1]; r < (w->least > 0 ? w->high[1] : w->low[1]); r++)
+        for (int32_t c = w->low[0]; c < w->high[0]; c++) {
+            const float *of = of_cell[(size_t)r * (size_t)f->columns + (size_t)c];
+            for (int k = 0; k < CELL_NUMBERS; k++) low[k] = of[k] < low[k] ? of[k] : low[k];
+        }
+    return w->least > 0 && is_certified(low, w->least);
+}
+
 /* The side of the square that is certified from column c and row r on: a large one, a small one, or 0. */
 static uint8_t certify(const abut_flat *f, int32_t r, int32_t c, float (*of_cell)[CELL_NUMBERS])
 {
@@ -407,8 +448,10 @@ static abut_status room_make(const abut_collmesh *cm, abut_flat_room **room, abu
     abut_flat_room *r = *room = calloc(1, sizeof *r);
     if (!r) return no_memory(cm, err);
     r->of_tri = malloc(f->n * sizeof *r->of_tri), r->of_cell = malloc(n * sizeof *r->of_cell), r->side = malloc(n);
-    r->quiet = (abut_quiet){ (const int32_t (*)[2])f->cell, f->columns, r->side, cm->area->sharp };
-    if (r->of_tri && r->of_cell && r->side) return ABUT_OK;
+    r->whole = calloc((size_t)cm->area->parts + 1, 1);
+    r->quiet = (abut_quiet){ (const int32_t (*)[2])f->cell, f->columns, r->side, cm->area->sharp, (const float (*)[2])f->place,
+                             SHARP_APART, cm->area->part, r->whole };
+    if (r->of_tri && r->of_cell && r->side && r->whole) return ABUT_OK;
     abut_flat_room_free(room);
     return no_memory(cm, err);
 }
@@ -426,13 +469,14 @@ abut_status abut_flat_certify(const abut_collmesh *cm, const double *y0, const d
     for (int32_t r = 0; r < f->rows; r++)
         for (int32_t c = 0; c < f->columns; c++)
             (*room)->side[(size_t)r * (size_t)f->columns + (size_t)c] = certify(f, r, c, (*room)->of_cell);
+    for (int32_t k = 0; k < f->n_whole; k++) (*room)->whole[f->whole[k].part] = (uint8_t)is_whole(f, &f->whole[k], (*room)->of_cell);
     *quiet = &(*room)->quiet;
     return ABUT_OK;
 }
 
 void abut_flat_room_free(abut_flat_room **room)
 {
-    if (*room) ABUT_FREE((*room)->of_tri, (*room)->of_cell, (*room)->side);
+    if (*room) ABUT_FREE((*room)->of_tri, (*room)->of_cell, (*room)->side, (*room)->whole);
     free(*room);
     *room = NULL;
 }

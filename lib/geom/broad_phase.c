@@ -142,9 +142,24 @@ INLINE void batch_close(const struct search *s, int ka, int kb, struct finds *f)
     if (budget) f->over = atomic_fetch_add(&budget->n, f->n - before) + (f->n - before) > budget->most;
 }
 
-/* Lane l of pack a, whose query is q, against the lanes `of` of b. */
+/* 1: the boxes of the places of pair k, of ka and kb vertices, are `apart`. */
+static int places_apart(const abut_quiet *q, const struct batch *b, size_t k, int ka, int kb)
+{
+    for (int d = 0; d < 2; d++) {
+        float low[2] = { INFINITY, INFINITY }, high[2] = { -INFINITY, -INFINITY };
+        for (int i = 0; i < ka + kb; i++) {
+            const float at = q->place[b->v[i][k]][d];
+            low[i >= ka] = at < low[i >= ka] ? at : low[i >= ka];
+            high[i >= ka] = at > high[i >= ka] ? at : high[i >= ka];
+        }
+        if (low[0] - high[1] > q->apart || low[1] - high[0] > q->apart) return 1;
+    }
+    return 0;
+}
+
+/* Lane l of pack a, whose query is q, against the lanes `of` of b.  near: pairs alone whose places are not apart. */
 INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int l, const float *q, const struct pack *b, int kb,
-                       uint32_t of, struct finds *f)
+                       uint32_t of, int near, struct finds *f)
 {
     const int32_t v[2] = { a->vert[0][l], a->vert[1][l] };
     struct batch *o = &f->open;
@@ -160,18 +175,21 @@ INLINE void lane_pairs(const struct search *s, const struct pack *a, int ka, int
         o->item[1][o->n] = b->item[k];
         for (int d = 0; d < ka; d++) o->v[d][o->n] = v[d];
         for (int d = 0; d < kb; d++) o->v[ka + d][o->n] = b->vert[d][k];
-        o->span2[o->n++] = span2[k];
+        o->span2[o->n] = span2[k];
+        o->n += !near || !places_apart(s->s->m.quiet, o, o->n, ka, kb);
     }
 }
 
 #define ALL_LANES ((1u << ABUT_PACK) - 1)
 
-/* The lanes of two packs that are to be searched against all of the other: all, or what is kept of a certified square. */
-static void packs_quiet(const abut_quiet *q, const struct pack_cells *a, const struct pack_cells *b, uint32_t lanes[2])
+/* The lanes of two packs that are to be searched against all of the other: all, or, and then 1, what is kept of a certified
+ * square. */
+static int packs_quiet(const abut_quiet *q, const struct pack_cells *a, const struct pack_cells *b, uint32_t lanes[2])
 {
     int32_t low[2], size = 0, gap = 0;
     lanes[0] = lanes[1] = ALL_LANES;
-    if (a->low[0] < 0 || b->low[0] < 0) return;
+    const int whole = a->part >= 0 && a->part == b->part && q->whole[a->part];
+    if (a->low[0] < 0 || b->low[0] < 0) return 0;
     for (int d = 0; d < 2; d++) {
         low[d] = a->low[d] < b->low[d] ? a->low[d] : b->low[d];
         const int32_t of = (a->high[d] > b->high[d] ? a->high[d] : b->high[d]) - low[d] + 1;
@@ -179,36 +197,45 @@ static void packs_quiet(const abut_quiet *q, const struct pack_cells *a, const s
         const int32_t up = b->low[d] - a->high[d], down = a->low[d] - b->high[d];
         gap = up > gap ? up : gap, gap = down > gap ? down : gap;
     }
-    if (size > q->side[low[1] * (size_t)q->columns + (size_t)low[0]]) return;
-    lanes[0] = gap > 1 ? 0 : a->kept, lanes[1] = gap > 1 ? 0 : b->kept;
+    if (!whole && size > q->side[low[1] * (size_t)q->columns + (size_t)low[0]]) return 0;
+    lanes[0] = gap > 2 ? 0 : a->kept, lanes[1] = gap > 2 ? 0 : b->kept;
+    return 1;
 }
 
-/* lanes: of a against all of b, and of b against all of a. */
+/* 1: pack a has no pair with the packs below node b, because their part is certified as a whole. */
+static int node_quiet(const abut_quiet *q, const struct pack_cells *a, const struct pack_cells *b)
+{
+    uint32_t lanes[2];
+    return a->part >= 0 && a->part == b->part && q->whole[a->part] && packs_quiet(q, a, b, lanes) && !(lanes[0] | lanes[1]);
+}
+
+/* lanes: of a against all of b, and of b against all of a; near as in lane_pairs. */
 INLINE void packs_of_kind(const struct search *s, const struct pack *a, int ka, pack_queries qa, const struct pack *b, int kb,
-                          const float *query_b, const uint32_t lanes[2], struct finds *f)
+                          const float *query_b, const uint32_t lanes[2], int near, struct finds *f)
 {
     uint32_t bits = lanes_meet(a->f[0], ABUT_PACK, query_b, s->times2);
     for (bits &= lanes[1] ? ALL_LANES : lanes[0]; bits; bits &= bits - 1) {
         const int l = __builtin_ctz(bits);
         if (a->item[l] < 0) continue;       /* no item: the pack is not full */
         const uint32_t of = lanes[0] >> l & 1 ? ALL_LANES : lanes[1];
-        lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? of & ~((2u << l) - 1) : of, f);
+        lane_pairs(s, a, ka, l, qa[l], b, kb, a == b ? of & ~((2u << l) - 1) : of, near, f);
     }
 }
 
-/* All pairs of two packs; of one pack with itself each once. */
-INLINE void packs_pairs(const struct search *s, const struct tree *ta, size_t p, pack_queries qa, const struct tree *tb, size_t q,
-                        struct finds *f)
+/* All pairs of two packs; of one pack with itself each once.  qa is filled if *filled. */
+INLINE void packs_pairs(const struct search *s, const struct tree *ta, size_t p, pack_queries qa, int *filled,
+                        const struct tree *tb, size_t q, struct finds *f)
 {
     const struct pack *a = &ta->pack[p], *b = &tb->pack[q];
     const float *query_b = tb->query[q];
     uint32_t lanes[2] = { ALL_LANES, ALL_LANES };
-    if (s->s->m.quiet && ta->cells && tb->cells) packs_quiet(s->s->m.quiet, &ta->cells[p], &tb->cells[q], lanes);
+    const int near = s->s->m.quiet && ta->cells && tb->cells && packs_quiet(s->s->m.quiet, &ta->cells[p], &tb->cells[q], lanes);
     if (!(lanes[0] | lanes[1])) return;
-    if (s->a->k == 2) packs_of_kind(s, a, 2, qa, b, 2, query_b, lanes, f);
-    else if (s->b->k == 3) packs_of_kind(s, a, 1, qa, b, 3, query_b, lanes, f);
-    else if (s->b->k == 2) packs_of_kind(s, a, 1, qa, b, 2, query_b, lanes, f);
-    else packs_of_kind(s, a, 1, qa, b, 1, query_b, lanes, f);
+    if (!*filled) queries_fill(a, qa), *filled = 1;
+    if (s->a->k == 2) packs_of_kind(s, a, 2, qa, b, 2, query_b, lanes, near, f);
+    else if (s->b->k == 3) packs_of_kind(s, a, 1, qa, b, 3, query_b, lanes, 0, f);
+    else if (s->b->k == 2) packs_of_kind(s, a, 1, qa, b, 2, query_b, lanes, 0, f);
+    else packs_of_kind(s, a, 1, qa, b, 1, query_b, lanes, 0, f);
 }
 
 /* Pack p of tree ta against the packs of tb from the first-th on. */
@@ -217,15 +244,16 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                         struct finds *f)
 {
     struct { size_t node; int level; } stack[STACK];
+    const abut_quiet *quiet = ta->cells && tb->cells ? s->s->m.quiet : NULL;
     pack_queries queries;
-    int depth = 0;
+    int depth = 0, filled = 0;
     if (!tb->packs.n) return;
-    queries_fill(&ta->pack[p], queries);
     stack[depth].node = 0;
     stack[depth++].level = tb->packs.n_level - 1;
     while (depth) {
         const size_t node = stack[--depth].node;
         const int level = stack[depth].level;
+        if (quiet && node_quiet(quiet, &ta->cells[p], &tb->cells[tb->packs.n_pack + tb->packs.level[level] + node])) continue;
         uint32_t bits = lanes_meet(tb->node[tb->packs.level[level] + node].f[0], ABUT_WIDE, ta->query[p], s->times2);
         for (; bits; bits &= bits - 1) {
             const size_t child = ABUT_WIDE * node + (size_t)__builtin_ctz(bits);
@@ -235,7 +263,7 @@ static void pack_search(const struct search *s, const struct tree *ta, size_t p,
                 stack[depth].node = child;
                 stack[depth++].level = level - 1;
             } else {
-                packs_pairs(s, ta, p, queries, tb, child, f);
+                packs_pairs(s, ta, p, queries, &filled, tb, child, f);
             }
         }
     }

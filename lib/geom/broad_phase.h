@@ -21,13 +21,17 @@ typedef struct abut_pair_budget {
 } abut_pair_budget;
 
 /* Flat parts of surfaces whose neighbours are of no interest.  Their vertices have cells of one grid.  Two packs whose
- * vertices all lie in one certified square of cells are not searched, but for primitives that are kept, where the packs are
- * less than a cell apart.  Borrowed. */
+ * vertices all lie in one certified square of cells, or in one certified part, are not searched, but for pairs
+ * of a primitive that is kept, whose places are not `apart`.  Borrowed. */
 typedef struct abut_quiet {
     const int32_t (*cell)[2];   /* [nv] column and row; column -1: of no flat part */
     int32_t columns;
     const uint8_t *side;        /* [cells] side of a certified square that begins at this cell, 0: none */
     const uint8_t *kept;        /* [edges] 1: kept */
+    const float (*place)[2];    /* [nv] in the plane of its part; cells are at least half of `apart` wide */
+    float apart;
+    const int32_t *part;        /* [nv] */
+    const uint8_t *whole;       /* [parts] 1: certified */
 } abut_quiet;
 
 /* Vertices in motion.  Borrowed. */

@@ -525,24 +525,42 @@ static abut_status trees_fit(const abut_broad_phase *s, const abut_prims *p, con
     return ABUT_OK;
 }
 
-/* The cells of each pack of moving primitives. */
+/* Adds the cells c of a part, or of parts. */
+static void cells_join(struct pack_cells *to, const struct pack_cells *c)
+{
+    for (int d = 0; d < 2; d++) {
+        to->low[d] = c->low[d] < to->low[d] ? c->low[d] : to->low[d];
+        to->high[d] = c->high[d] > to->high[d] ? c->high[d] : to->high[d];
+    }
+    to->part = to->part == c->part || to->part == INT32_MAX ? c->part : -1;
+    to->kept |= c->kept;
+}
+
+/* The cells of each pack of moving primitives, then of each node. */
 static abut_status cells_find(const abut_quiet *q, int k, struct tree *t, abut_err *err)
 {
     if (t->cells || !t->packs.n) return ABUT_OK;
-    t->cells = malloc(t->packs.n_pack * sizeof *t->cells);
+    const struct pack_cells none = { { INT32_MAX, INT32_MAX }, { -1, -1 }, INT32_MAX, 0 };
+    size_t below = 0, children = t->packs.n_pack;
+    t->cells = malloc((t->packs.n_pack + t->packs.n_node) * sizeof *t->cells);
     if (!t->cells) return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for cells of %zu packs", t->packs.n_pack);
     for (size_t p = 0; p < t->packs.n_pack; p++) {
         const struct pack *pack = &t->pack[p];
-        struct pack_cells c = { { INT32_MAX, INT32_MAX }, { -1, -1 }, 0 };
+        struct pack_cells c = none;
         for (int l = 0; l < ABUT_PACK && pack->item[l] >= 0; l++) {
-            for (int i = 0; i < 2 * k; i++) {
-                const int32_t at = q->cell[pack->vert[i / 2][l]][i % 2];
-                c.low[i % 2] = at < c.low[i % 2] ? at : c.low[i % 2];
-                c.high[i % 2] = at > c.high[i % 2] ? at : c.high[i % 2];
+            for (int i = 0; i < k; i++) {
+                const int32_t v = pack->vert[i][l], *at = q->cell[v];
+                cells_join(&c, &(struct pack_cells){ { at[0], at[1] }, { at[0], at[1] }, at[0] < 0 ? -1 : q->part[v], 0 });
             }
             if (k == 2) c.kept |= (uint32_t)q->kept[pack->item[l]] << l;
         }
         t->cells[p] = c;
+    }
+    for (int level = 0; level < t->packs.n_level; level++) {
+        const size_t at = t->packs.n_pack + t->packs.level[level], up = (children + ABUT_WIDE - 1) / ABUT_WIDE;
+        for (size_t i = 0; i < up; i++) t->cells[at + i] = none;
+        for (size_t i = 0; i < children; i++) cells_join(&t->cells[at + i / ABUT_WIDE], &t->cells[below + i]);
+        below = at, children = up;
     }
     return ABUT_OK;
 }

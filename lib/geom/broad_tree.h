@@ -44,10 +44,10 @@ struct pack {
 struct node {
     float f[ABUT_ROWS][ABUT_WIDE];
 };
-/* The cells of the vertices of a pack (abut_quiet): least and greatest column and row, low[0] -1: some are in none; bits of the
- * lanes that are kept. */
+/* The cells of the vertices of a pack or node (abut_quiet): least and greatest column and row, low[0] -1: some are in none; their
+ * part, -1: several; bits of the lanes that are kept. */
 struct pack_cells {
-    int32_t low[2], high[2];
+    int32_t low[2], high[2], part;
     uint32_t kept;
 };
 struct tree {
@@ -55,7 +55,7 @@ struct tree {
     struct pack *pack;                  /* [n_pack] */
     float (*query)[ABUT_ROWS];          /* [n_pack] box of a pack with its signs changed, to compare with other rows */
     struct node *node;                  /* [n_node] */
-    struct pack_cells *cells;           /* [n_pack], NULL: not yet known */
+    struct pack_cells *cells;           /* [n_pack + n_node], NULL: not yet known */
     double *slack;                      /* [n_pack] extent of a pack over the mean one of its items, both summed over axes */
     double made;                        /* mean of slack when the tree was made */
     uint64_t stamp;                     /* of the boxes of a still tree (geom/broad_phase.h), and the mean of slack then */
