@@ -212,7 +212,8 @@ static abut_status fill_cells(const abut_collmesh *cm, const sheet *s, const dou
     f->first = calloc(n + 2, sizeof *f->first);
     f->tri = malloc(((size_t)cm->nt + 1) * sizeof *f->tri), f->inverse = malloc(((size_t)cm->nt + 1) * sizeof *f->inverse);
     for (int k = 0; k < 2; k++) f->least[k] = malloc((n + 1) * sizeof *f->least[k]);
-    f->whole = malloc(((size_t)cm->area->parts + 1) * sizeof *f->whole), f->place = malloc(((size_t)cm->nc + 1) * sizeof *f->place);
+    f->whole = malloc(((size_t)cm->area->parts + 1) * sizeof *f->whole);
+    f->place = malloc(((size_t)cm->nc + 1) * sizeof *f->place);
     if (!f->first || !f->tri || !f->inverse || !f->least[0] || !f->least[1] || !f->whole || !f->place) return no_memory(cm, err);
     for (size_t c = 0; c < n; c++) f->least[0][c] = 1;
     for (int32_t v = 0; v < cm->nc; v++)
@@ -274,7 +275,7 @@ static void leave_squares(abut_flat *f, int k, const int32_t low[2], const int32
             f->least[k][(size_t)r * (size_t)f->columns + (size_t)c] = 0;
 }
 
-/* Squares in which rims turn inward are never certified, nor are parts: a connected set that is convex around every point of it is
+/* Squares in which rims turn inward are never certified, nor are parts: a connected set that is convex around each of its points is
  * convex (Tietze).  Squares of a part meet no others: there are free cells between. */
 static void find_convex(const abut_collmesh *cm, const sheet *s, const double (*u)[2], abut_flat *f)
 {
@@ -469,7 +470,8 @@ abut_status abut_flat_certify(const abut_collmesh *cm, const double *y0, const d
     for (int32_t r = 0; r < f->rows; r++)
         for (int32_t c = 0; c < f->columns; c++)
             (*room)->side[(size_t)r * (size_t)f->columns + (size_t)c] = certify(f, r, c, (*room)->of_cell);
-    for (int32_t k = 0; k < f->n_whole; k++) (*room)->whole[f->whole[k].part] = (uint8_t)is_whole(f, &f->whole[k], (*room)->of_cell);
+    for (int32_t k = 0; k < f->n_whole; k++)
+        (*room)->whole[f->whole[k].part] = (uint8_t)is_whole(f, &f->whole[k], (*room)->of_cell);
     *quiet = &(*room)->quiet;
     return ABUT_OK;
 }
