@@ -275,8 +275,8 @@ static void leave_squares(abut_flat *f, int k, const int32_t low[2], const int32
             f->least[k][(size_t)r * (size_t)f->columns + (size_t)c] = 0;
 }
 
-/* Squares in which rims turn inward are never certified, nor are parts: a connected set that is convex around each of its points is
- * convex (Tietze).  Squares of a part meet no others: there are free cells between. */
+/* Squares in which rims turn inward are never certified, nor are parts: a connected set that is convex around each of its points
+ * is convex (Tietze).  Squares of a part meet no others: there are free cells between. */
 static void find_convex(const abut_collmesh *cm, const sheet *s, const double (*u)[2], abut_flat *f)
 {
     for (int32_t e = 0; e < cm->ne; e++) {
