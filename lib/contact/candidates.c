@@ -404,9 +404,9 @@ static int repeated_extend(abut_repeated_search *s, size_t nc, const double *y1,
 }
 
 abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collmesh *cm, const double *y0, const double *y1,
-                                      const uint8_t *fixed, double margin, abut_err *err)
+                                      double reach, const uint8_t *fixed, double margin, abut_err *err)
 {
-    assert(margin >= 0);
+    assert(margin >= 0 && reach >= 0);
     const size_t nc = (size_t)cm->nc;
     abut_status rc = reserve(s, nc, err);
     if (!rc) rc = abut_candidates_check(cm, y1, err);
@@ -417,9 +417,9 @@ abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collme
         memcpy(s->fixed, fixed, nc);
         enclose(s, nc, y1, margin);
     }
-    if (!known) rc = candidates_between(cm, y0, s->low, s->high, 0, fixed, &s->wide, err);
+    if (!known) rc = candidates_between(cm, y0, s->low, s->high, reach, fixed, &s->wide, err);
     else if (repeated_extend(s, nc, y1, margin))
-        rc = candidates_extend(cm, y0, s->low, s->high, 0, fixed, s->changed, &s->wide, err);
+        rc = candidates_extend(cm, y0, s->low, s->high, reach, fixed, s->changed, &s->wide, err);
     s->known = !rc;
     return rc;
 }

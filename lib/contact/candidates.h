@@ -146,12 +146,13 @@ typedef struct abut_repeated_search {
     int known;                  /* 1: `wide` and the boxes are valid for start and fixed */
 } abut_repeated_search;
 
-/** Computes s->wide, which contains the candidates of y0 -> y1 with reach 0.
+/** Computes s->wide, which contains the candidates of y0 -> y1 with `reach`, m, that of all calls for one y0.
  * fixed   [nc]
  * margin  m: boxes are enlarged by this on each side, or by half the distance by which an end has left its box
  * Fails   as abut_candidates_find */
 ABUT_MUST_USE abut_status abut_repeated_search_find(abut_repeated_search *s, const abut_collmesh *cm, const double *y0,
-                                                    const double *y1, const uint8_t *fixed, double margin, abut_err *err);
+                                                    const double *y1, double reach, const uint8_t *fixed, double margin,
+                                                    abut_err *err);
 /** Test of single pairs: does abut_candidates_find find them? */
 typedef struct abut_candidate_test {
     abut_motion motion;

@@ -441,6 +441,8 @@ abut_status abut_touch_find_near(abut_touch_search *s, const abut_touch_step *st
 
 /* ---- hits ---- */
 
+#define HITS_REACH 2    /* gaps of contacts: what bears ends at one of them, and is found in any orientation */
+
 /* As keys hold it. */
 static int16_t number_of(int round) { return (int16_t)(round < INT16_MAX ? round : INT16_MAX); }
 
@@ -470,10 +472,11 @@ static int follow(const abut_touch_step *step, const double *y1, abut_impact *hi
 }
 
 /* Keeps the hits that a search for this motion alone would find; returns how many. */
-static size_t keep_candidates(const abut_collmesh *cm, const double *y, const double *y1, abut_impact *hit, size_t n)
+static size_t keep_candidates(const abut_collmesh *cm, const double *y, const double *y1, double reach, abut_impact *hit,
+                              size_t n)
 {
     size_t kept = 0;
-    const abut_candidate_test of = n ? abut_candidate_test_of(cm, y, y1, 0) : (abut_candidate_test){ .rounding = 0 };
+    const abut_candidate_test of = n ? abut_candidate_test_of(cm, y, y1, reach) : (abut_candidate_test){ .rounding = 0 };
     for (size_t i = 0; i < n; i++)
         if (hit[i].plane >= 0 || abut_candidate_test_has(&of, hit[i].kind, hit[i].vert)) hit[kept++] = hit[i];
     return kept;
@@ -487,10 +490,11 @@ abut_status abut_touch_find_hits(abut_touch_search *s, const abut_touch_step *st
     abut_impact *hit;
     *n = 0;
     abut_status rc = begin(s, step, err);
-    if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, s->fixed, ABUT_TOUCH_MARGIN * step->reserve, err);
+    const double reach = HITS_REACH * step->reserve, margin = ABUT_TOUCH_MARGIN * step->reserve;
+    if (!rc) rc = abut_repeated_search_find(&s->motions, cm, step->y, y1, reach, s->fixed, margin, err);
     const abut_mark mark = abut_arena_mark(&s->scratch);
     if (!rc) rc = abut_impacts_all(cm, &s->motions.wide, step->y, y1, ABUT_TOUCH_SLACK, 1, s->fixed, &hit, n, &s->scratch, err);
-    if (!rc) *n = keep_candidates(cm, step->y, y1, hit, *n);
+    if (!rc) *n = keep_candidates(cm, step->y, y1, reach, hit, *n);
     for (size_t i = 0; i < *n && !rc; i++) {
         abut_touch c = { .key = { .toi = hit[i].toi, .round = number_of(round) } };
         if (hit[i].plane >= 0) {

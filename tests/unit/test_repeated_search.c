@@ -43,12 +43,13 @@ static void follow(const abut_collmesh *cm, const double *y0, double *y1, const 
                    abut_rng *r, abut_repeated_search *s, tally *sum)
 {
     abut_candidates fresh = { 0 };
+    const double reach = little / 2;
     for (int k = 0; k < motions; k++) {
         const size_t before = abut_candidates_count(&s->wide);
         abut_threads_set((int[]){ 1, 2, 7 }[k % 3]);
-        CHECK(!abut_repeated_search_find(s, cm, y0, y1, fixed, 2 * little, NULL));
-        CHECK(!abut_candidates_find(cm, y0, y1, 0, fixed, &fresh, NULL));
-        const abut_candidate_test test = abut_candidate_test_of(cm, y0, y1, 0);
+        CHECK(!abut_repeated_search_find(s, cm, y0, y1, reach, fixed, 2 * little, NULL));
+        CHECK(!abut_candidates_find(cm, y0, y1, reach, fixed, &fresh, NULL));
+        const abut_candidate_test test = abut_candidate_test_of(cm, y0, y1, reach);
         for (int l = 0; l < ABUT_CANDIDATE_LISTS; l++)
             sum->bad += wrong(cm, abut_candidates_list(&fresh, l), abut_candidates_list(&s->wide, l), abut_candidates_kind(l),
                               &test);
@@ -102,18 +103,18 @@ TEST(a_new_start_or_other_fixed_vertices_begin_a_new_search_and_what_is_not_fini
     abut_repeated_search s = { 0 };
     abut_err err;
     thicket_make(&t, 4, 2e-3, 4e-3, 3e-3, 1e-3, 1e-3, 0.4);
-    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, t.fixed, 1e-3, NULL));
+    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, 0, t.fixed, 1e-3, NULL));
     const size_t n = abut_candidates_count(&s.wide);
     uint8_t all[THICKET_MAX];
     memset(all, 1, sizeof all);
-    CHECK(n > 0 && !abut_repeated_search_find(&s, &t.cm, t.X, t.y1, all, 1e-3, NULL));
+    CHECK(n > 0 && !abut_repeated_search_find(&s, &t.cm, t.X, t.y1, 0, all, 1e-3, NULL));
     CHECK(abut_candidates_count(&s.wide) == 0);
-    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, t.fixed, 1e-3, NULL));
+    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, 0, t.fixed, 1e-3, NULL));
     CHECK(abut_candidates_count(&s.wide) == n);
     t.y1[17] = NAN;
-    CHECK(abut_repeated_search_find(&s, &t.cm, t.X, t.y1, t.fixed, 1e-3, &err) == ABUT_E_GEOM);
+    CHECK(abut_repeated_search_find(&s, &t.cm, t.X, t.y1, 0, t.fixed, 1e-3, &err) == ABUT_E_GEOM);
     t.y1[17] = t.X[17];
-    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, t.fixed, 1e-3, NULL));
+    CHECK(!abut_repeated_search_find(&s, &t.cm, t.X, t.y1, 0, t.fixed, 1e-3, NULL));
     abut_collmesh_clear(&t.cm);
     abut_repeated_search_clear(&s);
 }
