@@ -186,6 +186,34 @@ assert press[1]["held_up"]["script"] > press[1]["newton_iterations"] / 2
 P
 }
 
+@test "a slow end takes a third of the iterations and ends no further off; the same bytes for any threads" {
+    skip_without_numpy
+    cat > press.yaml <<'Y'
+gravity: [0, 0, 0]
+contact: {dhat: 0.02 mm}
+materials: {rubber: {density: 1200, young: 5 MPa, poisson: 0.49}}
+objects:
+  ring: {generate: {torus: {radius: 20 mm, tube: 2 mm, cells: [16, 8]}}, material: rubber}
+  top: {generate: {box: {size: [0.06, 0.004, 0.06], cells: [1, 1, 1]}}, obstacle: true, translate: [0, 0.0041, 0]}
+  low: {generate: {box: {size: [0.06, 0.004, 0.06], cells: [1, 1, 1]}}, obstacle: true, translate: [0, -0.0041, 0]}
+motion: [{select: {object: top}, translate: [0, -0.01, 0], until: 0.1 s, hold: true}]
+Y
+    "$BIN/mesh-prep" -q press.yaml -o press.abut
+    for j in 1 3; do "$BIN/step" -q -n 3 -j $j --tolerance 1e-6 --report with.jsonl press.abut -o with.$j.abut; done
+    cmp with.1.abut with.3.abut
+    "$BIN/step" -q -n 3 --tolerance 1e-6 --without pairs --report without.jsonl press.abut -o without.abut
+    "$BIN/step" -q -n 3 --tolerance 1e-8 --without pairs press.abut -o exact.abut
+    "$PYTHON" - "$ROOT" <<'P'
+import json, sys
+sys.path.insert(0, sys.argv[1] + "/formats/python")
+import abut_stream
+end, a, b = ([f for f in abut_stream.read(s + ".abut") if f.kind == "frame"][-1]["node/x"] for s in ("exact", "with.1", "without"))
+n, without = (sum(json.loads(l)["newton_iterations"] for l in open(f)) for f in ("with.jsonl", "without.jsonl"))
+assert 3 * n < without, (n, without)
+assert abs(a - end).max() <= abs(b - end).max() < 1e-6, (abs(a - end).max(), abs(b - end).max())
+P
+}
+
 @test "step --without: unknown features and solvers without the barrier are refused" {
     exits 2 "$BIN/step" --without reuse,speed "$pile"
     says "'speed'"

@@ -5,6 +5,7 @@
 #include "energy/barrier.h"
 #include "energy/joint.h"
 #include "model/motion.h"
+#include "solve/direction/lbfgs.h"
 #include "sparse/linear_solver.h"
 
 #include <assert.h>
@@ -357,13 +358,18 @@ static abut_status newton_solve_again(abut_newton_solve *s, abut_newton_matrix *
 
 /* ---- Newton's direction ---- */
 
+#define PAIRS 8         /* steps kept in slow ends */
+
 typedef struct newton {
     const abut_objective *p;
     abut_newton_matrix matrix;
     abut_newton_solve solve;
-    double *ahead;              /* [6 nv] the gradient with bounds ahead, the direction without; NULL until one is met */
+    double *ahead;              /* [6 nv] the gradient with bounds ahead, the direction without; or Newton's; NULL until needed */
     abut_joints *joints;        /* NULL: none */
     double *push, *found;       /* [3 nv] of passes for joints; [2 njr] their multipliers, kg, what is open, m */
+    abut_quasi tail;            /* steps of a slow end */
+    double last;                /* m: largest entry of the last direction */
+    int slow;                   /* slow directions in a row */
 } newton;
 
 static void release(void *self)
@@ -371,6 +377,7 @@ static void release(void *self)
     newton *n = self;
     abut_newton_solve_clear(&n->solve);
     abut_newton_matrix_clear(&n->matrix);
+    abut_quasi_clear(&n->tail);
     ABUT_FREE(n->ahead, n->push, n->found, n);
 }
 
@@ -386,9 +393,11 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     newton *n = calloc(1, sizeof *n);
     if (!n) return abut_fail(err, ABUT_E_NOMEM, "Newton direction");
     n->p = p;
+    n->joints = abut_joints_of(&p->terms);
+    const int straight = !p->model->nsh && !p->model->nrd;      /* steps of shells and rods are corrected: second_order.c */
+    n->tail.history = straight && !n->joints && !(opt->user->search.without & ABUT_WITHOUT_PAIRS) ? PAIRS : 0;
     abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->user->search.without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);
-    n->joints = abut_joints_of(&p->terms);
     if (!rc && n->joints) rc = joints_new(n, err);
     if (!rc && opt->instead && !n->joints && !p->step.ranks && !(opt->user->search.without & ABUT_WITHOUT_REUSE))
         rc = abut_newton_solve_iterate_instead(&n->solve, p, opt->instead, err);
@@ -402,6 +411,8 @@ static void begin_step(void *self)
 {
     newton *n = self;
     abut_newton_solve_begin_step(&n->solve, &n->matrix);
+    abut_quasi_begin(&n->tail);
+    n->slow = 0;
     abut_objective_majorant_forget(n->p);
     abut_objective_ahead_forget(n->p);
 }
@@ -514,8 +525,78 @@ static void keep_multipliers(newton *n)
     }
 }
 
-/* dir = -H^-1 g, H summed at `at` with the present state of the terms. */
-static abut_status solve(newton *n, const abut_point *at, const double *g, double *dir, abut_direction_info *info,
+/* ---- slow ends of minimisations ----
+ *
+ * The projected matrix is stiffer than the objective where bodies roll, twist or fold: there each direction is a small part of
+ * what is left, for hundreds of iterations.  Once directions shrink slowly, they are those of L-BFGS (sparse/lbfgs.h) with the
+ * matrix at hand as initial matrix: pairs of the last steps have the curvature of the objective. */
+
+#define SHRINKS 0.5     /* directions at least this long, relative to the one before, are slow */
+#define WHOLE 0.5       /* of a direction: shorter steps say little about the end */
+#define LEARN 3         /* slow directions in a row after which steps are kept, */
+#define SLOW 6          /* and after which they are used */
+
+/* m: largest entry of the last step that q knows */
+static double last_step(const abut_quasi *q)
+{
+    double most = 0;
+    for (size_t i = 0; i < 3 * (size_t)q->nrow; i++) most = fmax(most, fabs(q->x0[i] - q->x1[i]));
+    return most;
+}
+
+/* Learns from the step to `at`; *pairs 1: the direction from there is by pairs of steps. */
+static abut_status learn(newton *n, const abut_point *at, int *pairs, abut_report *rep, abut_err *err)
+{
+    abut_quasi *q = &n->tail;
+    const int skipped = rep->pairs_skipped;
+    *pairs = 0;
+    if (!q->history) return ABUT_OK;
+    if (n->slow < LEARN) return abut_quasi_begin(q), ABUT_OK;
+    const int had = q->has_last;
+    const abut_status rc = abut_quasi_learn(q, n->p, at, rep, err);
+    rep->pairs_skipped = skipped;       /* a figure of other solvers */
+    if (rc) return rc;
+    if (had && (!q->started || last_step(q) < WHOLE * n->last)) {
+        abut_lbfgs_forget(&q->pairs);
+        n->slow = 0;
+    }
+    q->started = 1;
+    *pairs = q->pairs.n && n->slow >= SLOW && !n->solve.exact;
+    return ABUT_OK;
+}
+
+typedef struct inverse {
+    newton *n;
+    abut_report *rep;
+} inverse;
+
+/* sol = A^-1 rhs, [3 nrow], by a first solution with A */
+static abut_status apply_inverse(void *of, const double *rhs, double *sol, abut_err *err)
+{
+    const inverse *f = of;
+    abut_newton_solve *s = &f->n->solve;
+    const size_t bytes = 3 * (size_t)f->n->p->nrow * sizeof *sol;
+    memcpy(s->rhs, rhs, bytes);
+    const abut_status rc = abut_newton_solve_first(s, &f->n->matrix, f->n->p, f->rep, err);
+    memcpy(sol, s->sol, bytes);
+    return rc;
+}
+
+/* n->solve.sol = B n->solve.rhs, B of the pairs */
+static abut_status solve_by_pairs(newton *n, abut_report *rep, abut_err *err)
+{
+    abut_quasi *q = &n->tail;
+    const size_t bytes = 3 * (size_t)n->p->nrow * sizeof *q->x1;
+    inverse of = { n, rep };
+    const abut_precond D = { apply_inverse, &of, n->p->nrow, NULL };
+    memcpy(q->x1, n->solve.rhs, bytes);
+    const abut_status rc = abut_lbfgs_apply(&q->pairs, &D, q->x1, q->g1, err);
+    memcpy(n->solve.sol, q->g1, bytes);
+    return rc;
+}
+
+/* dir = -H^-1 g, H summed at `at` with the present state of the terms; pairs: -B g. */
+static abut_status solve(newton *n, const abut_point *at, const double *g, int pairs, double *dir, abut_direction_info *info,
                          abut_report *rep, abut_err *err)
 {
     const abut_objective *p = n->p;
@@ -523,11 +604,18 @@ static abut_status solve(newton *n, const abut_point *at, const double *g, doubl
     if (rc) return rc;
     abut_rows_gather(p, g, -1, n->solve.rhs);
     n->solve.exact |= n->joints != NULL;
-    rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
+    rc = pairs ? solve_by_pairs(n, rep, err) : abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
     if (rc == ABUT_E_NUMERIC) name_node(n, info);
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * p->nrow), rc;
     abut_rows_scatter(p, n->solve.sol, 1, dir);
     return n->joints ? close_joints(n, g, n->joints->g, dir, rep, err) : ABUT_OK;
+}
+
+static abut_status reserve(newton *n, abut_err *err)
+{
+    const int32_t nv = n->p->model->nv;
+    if (!n->ahead) n->ahead = malloc(6 * (size_t)nv * sizeof *n->ahead);
+    return n->ahead ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "direction of %d nodes", nv);
 }
 
 /* Replaces a dir that leads far beyond bounds of terms by one that includes them; not if a short direction may end the
@@ -542,37 +630,18 @@ static abut_status look_at_bounds(newton *n, const abut_point *at, double *dir, 
     if (n->solve.user->search.without & ABUT_WITHOUT_LOOK_AHEAD) return ABUT_OK;
     if (abut_largest(dir, n3) <= m->tolerance[0] * m->h[0]) return ABUT_OK;
     if (!abut_objective_ahead(p, &here, dir)) return ABUT_OK;
-    if (!n->ahead) n->ahead = malloc(2 * n3 * sizeof *n->ahead);
-    if (!n->ahead) return abut_fail(err, ABUT_E_NOMEM, "bounds ahead of %d nodes", m->nv);
+    const abut_status no_room = reserve(n, err);
+    if (no_room) return no_room;
     double *g = n->ahead, *plain = n->ahead + n3;
     memcpy(g, at->g, n3 * sizeof *g);
     memcpy(plain, dir, n3 * sizeof *plain);
     abut_objective_ahead_gradient(p, &here, g);
-    const abut_status rc = solve(n, at, g, dir, info, rep, err);
+    const abut_status rc = solve(n, at, g, 0, dir, info, rep, err);
     info->exact = 0, info->ahead = 1;
     if (rc || descends(p, at->g, dir)) return rc;
     abut_objective_ahead_forget(p);
     memcpy(dir, plain, n3 * sizeof *dir);
     info->ahead = 0;
-    return ABUT_OK;
-}
-
-static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep, abut_err *err)
-{
-    newton *n = self;
-    const int exact = n->solve.exact;
-    *info = (abut_direction_info){ .bad_node = -1 };
-    n->solve.bad_node = -1;
-    abut_objective_ahead_forget(n->p);
-    abut_status rc = agree(n->p, at, err);
-    if (!rc) rc = solve(n, at, at->g, dir, info, rep, err);
-    info->exact = n->matrix.exact && !n->solve.shifted;
-    if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
-    if (rc) return rc;
-    if (n->joints) keep_multipliers(n);
-    info->approximate = newton_solve_is_approximate(&n->solve);
-    abut_newton_matrix_majorise(&n->matrix, n->p, at, dir);
-    abut_newton_solve_stats(&n->solve, rep);
     return ABUT_OK;
 }
 
@@ -585,6 +654,47 @@ static abut_status resolve(void *self, const double *g, double *dir, abut_report
     if (rc) return abut_wrap(err, "Newton matrix of %d unknowns", 3 * n->p->nrow), rc;
     abut_rows_scatter(n->p, n->solve.sol, 1, dir);
     return n->joints ? close_joints(n, g, NULL, dir, rep, err) : ABUT_OK;
+}
+
+/* Takes Newton's direction in place of one by pairs that does not descend, or that is short while Newton's is not. */
+static abut_status check_pairs(newton *n, const abut_point *at, double *dir, abut_report *rep, abut_err *err)
+{
+    const size_t n3 = 3 * (size_t)n->p->model->nv;
+    const double length = abut_largest(dir, n3), enough = n->p->model->tolerance[0] * n->p->model->h[0];
+    const int descending = descends(n->p, at->g, dir);
+    if (descending && length > enough) return ABUT_OK;
+    abut_status rc = reserve(n, err);
+    if (!rc) rc = resolve(n, at->g, n->ahead, rep, err);
+    if (rc || (descending && abut_largest(n->ahead, n3) <= enough)) return rc;
+    memcpy(dir, n->ahead, n3 * sizeof *dir);
+    abut_lbfgs_forget(&n->tail.pairs);
+    n->slow = 0;
+    return ABUT_OK;
+}
+
+static abut_status find(void *self, const abut_point *at, double *dir, abut_direction_info *info, abut_report *rep, abut_err *err)
+{
+    newton *n = self;
+    const int exact = n->solve.exact;
+    *info = (abut_direction_info){ .bad_node = -1 };
+    n->solve.bad_node = -1;
+    abut_objective_ahead_forget(n->p);
+    int pairs = 0;
+    abut_status rc = agree(n->p, at, err);
+    if (!rc) rc = learn(n, at, &pairs, rep, err);
+    if (!rc) rc = solve(n, at, at->g, pairs, dir, info, rep, err);
+    if (!rc && pairs) rc = check_pairs(n, at, dir, rep, err);
+    const double length = abut_largest(dir, 3 * (size_t)n->p->model->nv);
+    if (!pairs) n->slow = length > SHRINKS * n->last ? n->slow + 1 : 0;
+    n->last = length;
+    info->exact = n->matrix.exact && !n->solve.shifted;
+    if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
+    if (rc) return rc;
+    if (n->joints) keep_multipliers(n);
+    info->approximate = newton_solve_is_approximate(&n->solve);
+    abut_newton_matrix_majorise(&n->matrix, n->p, at, dir);
+    abut_newton_solve_stats(&n->solve, rep);
+    return ABUT_OK;
 }
 
 const abut_direction_ops abut_direction_newton = {
