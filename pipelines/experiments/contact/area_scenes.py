@@ -6,8 +6,8 @@
 
 SHAPE-ORDER-FLOOR-CELLS: Hertz, a sphere or a cylinder on a half-space, an obstacle of two triangles a side, or an elastic body of
 the same mesh; CELLS along 1.1 times the radius of the contact.  Forces are those of the measured indentation, within 2 %.
-flat, rest, stack, thin: cloth at rest (rest: large), sheets under their weight, a plate at rest.  twist, mat: a cloth, a mat whose
-ends turn.
+flat, rest, stack, thin: cloth at rest (rest: large), sheets under their weight, a plate at rest.  layers: twenty sheets.  slits: a
+buttonhole and a comb at rest.  twist, mat: a cloth, a mat whose ends turn.
 contacts: most of a step; iterations, cpu s: of all steps; judged: by ccd-check.
 """
 import functools, itertools, json, math, os, subprocess, sys
@@ -309,6 +309,48 @@ def stack():
                         gap_at(len(cells) - i), (heights[i + 1] - heights[i]) / dhat)
 
 
+def layers():
+    """The same of twenty layers: least and largest gap over that of the law."""
+    count, dhat, weight = 20, 1e-3, 500 * 3e-4 * 9.81
+    for name, pair in (("1:1", (8, 8)), ("1:2", (8, 16)), ("1:4", (6, 24))):
+        objects = {f"s{i}": sheet([0.2, 0.2], [pair[i % 2]] * 2, [0.002 * (i % 4), 0.95e-3 * (i + 1), 0.001 * (i % 4)])
+                   for i in range(count)}
+        objects["floor"] = {"half-space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}
+        run = Run(f"layers-{name.replace(':', '-')}", cloths("area", dhat, objects, gravity=(0, -9.81, 0), pressure=5 * weight,
+                                                             mu=0.3, scheme="quasi-static", step=1), 2)
+        x, body, rest = run.frames[-1]["node/x"], run.model["node/object"], run.model["node/X"]
+        inner = (np.abs(rest[:, 0]) < 0.06) & (np.abs(rest[:, 2]) < 0.06)
+        heights = np.array([0] + [float(x[inner & (body == b)][:, 1].mean()) for b in np.unique(body)])
+        part = np.diff(heights) / dhat / [gap_at((count - i) / 5) for i in range(count)]
+        for what, got in (("least", part.min()), ("largest", part.max())):
+            run.row(f"stack of {count} sheets {name}", "area", "-".join(map(str, pair)), f"{what} gap over that of the law", 1,
+                    float(got))
+
+
+def slits():
+    """Cloth with a buttonhole, and a comb of cloth, at rest: slits half as wide as dhat."""
+    dhat, cell = 5e-3, 5e-3
+    shapes = {"buttonhole": ([cell] * 16, [cell] * 3 + [dhat / 2] + [cell] * 3, lambda i, j: j != 3 or not 4 <= i < 12),
+              "comb": ([cell] * 16, [cell, dhat / 2] * 6 + [cell], lambda i, j: j % 2 == 0 or i < 3)}
+    for name, (along, across, keep) in shapes.items():
+        x, z = np.cumsum([0] + along), np.cumsum([0] + across)
+        at = lambda i, j: i * len(z) + j
+        cells = [(i, j) for i in range(len(along)) for j in range(len(across)) if keep(i, j)]
+        tri = np.array([t for i, j in cells for t in ((at(i, j), at(i, j + 1), at(i + 1, j)),
+                                                      (at(i + 1, j), at(i, j + 1), at(i + 1, j + 1)))])
+        used, tri = np.unique(tri, return_inverse=True)
+        points = np.array([[p, 0, q] for p in x for q in z])[used]
+        cloth = {"generate": {"explicit": {"points": points.tolist(), "triangles": tri.reshape(-1, 3).tolist()}},
+                 "material": "cloth", "shell": {"thickness": "0.3 mm"}}
+        for form, reach in (("area", "adaptive"), ("area", "fixed"), ("ipc", "")):
+            scene = cloths(form, dhat, {"cloth": cloth}, tolerance="1e-6 m/s")
+            if reach:
+                scene["contact"]["reach"] = reach
+            run = Run(f"{name}-{form}-{reach}", scene, 10)
+            run.row(f"{name}, slits of half of dhat", f"{form} {reach}".strip(), f"{len(cells)} cells", "largest displacement, m",
+                    0, float(np.abs(run.frames[-1]["node/x"] - run.frames[0]["node/x"]).max()))
+
+
 def thin():
     """A plate of tets half as thick as dhat, at rest."""
     for form, reach in (("area", "adaptive"), ("area", "fixed"), ("ipc", "")):
@@ -346,7 +388,8 @@ def mat_twist():
         by_ipc = run.sum("newton_iterations")
 
 
-CASES = {**dict(hertz_cases()), "flat": flat, "rest": rest, "stack": stack, "thin": thin, "twist": twist, "mat": mat_twist}
+CASES = {**dict(hertz_cases()), "flat": flat, "rest": rest, "stack": stack, "layers": layers,
+         "thin": thin, "slits": slits, "twist": twist, "mat": mat_twist}
 chosen = [c for c in CASES if not sys.argv[1:] or any(c.startswith(w) for w in sys.argv[1:])]
 if not chosen:
     sys.exit(f"area_scenes: no case begins so, expected one of {', '.join(CASES)}")
