@@ -6,8 +6,8 @@
 
 SHAPE-ORDER-FLOOR-CELLS: Hertz, a sphere or a cylinder on a half-space, an obstacle of two triangles a side, or an elastic body of
 the same mesh; CELLS along 1.1 times the radius of the contact.  Forces are those of the measured indentation, within 2 %.
-flat, rest, stack, thin: cloth at rest (rest: large), sheets under their weight, a plate at rest.  layers: twenty sheets.  slits: a
-buttonhole and a comb at rest.  twist, mat: a cloth, a mat whose ends turn.
+flat, rest, stack, thin: cloth at rest (rest: large), sheets under their weight, a plate at rest.  layers: twenty sheets.  slits:
+a buttonhole and a comb at rest.  twist, mat: a cloth, a mat whose ends turn.
 contacts: most of a step; iterations, cpu s: of all steps; judged: by ccd-check.
 """
 import functools, itertools, json, math, os, subprocess, sys
