@@ -306,7 +306,7 @@ static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_
     for (int k = 0; k < 9 && !rc; k++) {
         if ((k < 2 && !isfinite(cell[k])) || (k > 1 && k < 8 && !s->frame->joint_multiplier)) continue;
         snprintf(name, sizeof name, "%s.%s", joint, what[k]);
-        const double was = k == 0 && t->n_rows > 1 ? cell_of(t, t->n_rows - 2, column_find(t, name)) : 0;
+        const double was = k || t->n_rows == 1 ? NAN : cell_of(t, t->n_rows - 2, column_find(t, name));
         if (k == 0 && isfinite(was)) cell[0] += 2 * acos(-1) * round((was - cell[0]) / (2 * acos(-1)));
         rc = set(t, name, cell[k], err);
     }

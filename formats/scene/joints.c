@@ -31,6 +31,12 @@ static const abut_keys CROSS = { NULL, NULL, CROSS_KEYS, 3, NULL };
 static const abut_keys SPAN = { NULL, NULL, SPAN_KEYS, 2, NULL };
 static const abut_keys NONE = { NULL, NULL, NO_KEYS, 0, NULL };
 
+static const abut_key SPRING_KEYS[] = {
+    { .name = "stiffness", .kind = ABUT_KEY_LATER, .form = "N m/rad, or N/m" },
+    { .name = "rest", .kind = ABUT_KEY_LATER, .form = "angle, or length", .fallback = "0" }, { 0 }
+};
+static const abut_keys SPRING = { "spring", NULL, SPRING_KEYS, 1, NULL };
+
 #define KIND(k, map, number) { ABUT_MAP(k, map), ABUT_HAS(abut_scene_joint, has[number]) }
 static const abut_key JOINT_KEYS[] = {
     { .name = "between", .kind = ABUT_KEY_LATER, .form = "[object or world, object]" },
@@ -38,6 +44,9 @@ static const abut_key JOINT_KEYS[] = {
     KIND("cylinder", &LINE, ABUT_JOINT_CYLINDER), KIND("slider", &LINE, ABUT_JOINT_SLIDER),
     KIND("planar", &PLANE, ABUT_JOINT_PLANAR), KIND("pin-slot", &SLOT, ABUT_JOINT_PIN_SLOT),
     KIND("universal", &CROSS, ABUT_JOINT_UNIVERSAL), KIND("distance", &SPAN, ABUT_JOINT_DISTANCE),
+    { .name = "spring", .kind = ABUT_KEY_LATER, .keys = &SPRING },
+    { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
+    { .name = "load", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
     { ABUT_WORD(abut_scene_joint, "contact", contact, ABUT_WORDS("off", "on")), .fallback = "off" },
     { 0 }
 };
@@ -77,6 +86,26 @@ static abut_status set_place(const abut_tree *t, abut_scene_joint *j, abut_err *
     return rc;
 }
 
+/* Spring, damper and load of the angle of a hinge or the position of a slider. */
+static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
+{
+    const abut_tree *spring = abut_tree_find(t, "spring"), *damper = abut_tree_find(t, "damper");
+    const abut_tree *load = abut_tree_find(t, "load");
+    const abut_tree *any = spring ? spring : damper ? damper : load;
+    const int turns = j->kind == ABUT_JOINT_HINGE;
+    if (!any) return ABUT_OK;
+    if (!turns && j->kind != ABUT_JOINT_SLIDER)
+        return abut_tree_fail_key(any, err, "%s: of a hinge or a slider, whose one coordinate it acts on", any->key);
+    abut_status rc = spring ? abut_keys_read(r, &SPRING, spring, j, err) : ABUT_OK;
+    const abut_tree *rest = spring ? abut_tree_find(spring, "rest") : NULL;
+    if (!rc && spring)
+        rc = abut_tree_positive(abut_tree_find(spring, "stiffness"), "spring.stiffness", turns ? ABUT_Q_TWIST : ABUT_Q_STIFFNESS,
+                                &j->drive[0], NULL, err);
+    if (!rc && rest) rc = abut_tree_real(rest, "spring.rest", turns ? ABUT_Q_ANGLE : ABUT_Q_LENGTH, &j->drive[1], NULL, err);
+    if (!rc && damper) rc = abut_tree_not_negative(damper, "damper", turns ? ABUT_Q_TWIST_DRAG : ABUT_Q_DRAG, &j->drive[2], err);
+    return rc || !load ? rc : abut_tree_real(load, "load", turns ? ABUT_Q_TORQUE : ABUT_Q_FORCE, &j->drive[3], NULL, err);
+}
+
 static abut_status read_bodies(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
     const abut_tree *between = abut_tree_find(t, "between");
@@ -109,6 +138,7 @@ static abut_status read_joint(const abut_scene_reader *r, const abut_tree *t, ab
         rc = abut_tree_fail(t, err, "a joint: expected one of ball, hinge, fixed, cylinder, slider, planar, pin-slot, universal, "
                             "distance; found %d", kinds);
     if (!rc) rc = set_place(place, j, err);
+    if (!rc) rc = read_drive(r, t, j, err);
     return rc ? rc : read_bodies(r, t, j, err);
 }
 

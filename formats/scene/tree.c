@@ -240,6 +240,7 @@ static const char *const EXAMPLES[] = {
     [ABUT_Q_PURE] = "0.5", [ABUT_Q_TIME] = "10 ms", [ABUT_Q_PER_TIME] = "2 1/s", [ABUT_Q_LENGTH] = "2 mm",
     [ABUT_Q_LENGTH_OR_L] = "1e-3 l", [ABUT_Q_SPEED] = "1 m/s", [ABUT_Q_SPEED_OR_L] = "1e-3 l/s",
     [ABUT_Q_ACCELERATION] = "-9.81 m/s^2", [ABUT_Q_FORCE] = "10 N", [ABUT_Q_TORQUE] = "2 N m", [ABUT_Q_STIFFNESS] = "100 N/m",
+    [ABUT_Q_TWIST] = "5 N m/rad", [ABUT_Q_DRAG] = "2 N s/m", [ABUT_Q_TWIST_DRAG] = "0.1 N m s/rad",
     [ABUT_Q_FORCE_DENSITY] = "10 N/m^3", [ABUT_Q_DENSITY] = "1000 kg/m^3", [ABUT_Q_PRESSURE] = "10 kPa",
     [ABUT_Q_VOLUME] = "1e-6 m^3", [ABUT_Q_MASS] = "2 kg", [ABUT_Q_INERTIA] = "0.1 kg m^2",
     [ABUT_Q_ANGLE] = "90 deg", [ABUT_Q_RATE] = "90 deg/s",

@@ -76,6 +76,7 @@ static const abut_unit UNITS[] = {
     { ABUT_Q_FORCE, "N", 1, 0 },            { ABUT_Q_FORCE, "mN", 1e-3, 0 },        { ABUT_Q_FORCE, "kN", 1e3, 0 },
     { ABUT_Q_TORQUE, "N m", 1, 0 },         { ABUT_Q_TORQUE, "mN m", 1e-3, 0 },     { ABUT_Q_TORQUE, "kN m", 1e3, 0 },
     { ABUT_Q_STIFFNESS, "N/m", 1, 0 },      { ABUT_Q_STIFFNESS, "kN/m", 1e3, 0 },   { ABUT_Q_STIFFNESS, "N/mm", 1e3, 0 },
+    { ABUT_Q_TWIST, "N m/rad", 1, 0 },      { ABUT_Q_DRAG, "N s/m", 1, 0 },         { ABUT_Q_TWIST_DRAG, "N m s/rad", 1, 0 },
     { ABUT_Q_FORCE_DENSITY, "N/m^3", 1, 0 },
     { ABUT_Q_DENSITY, "kg/m^3", 1, 0 },     { ABUT_Q_DENSITY, "g/cm^3", 1e3, 0 },   { ABUT_Q_DENSITY, "t/mm^3", 1e12, 0 },
     { ABUT_Q_PRESSURE, "Pa", 1, 0 },        { ABUT_Q_PRESSURE, "kPa", 1e3, 0 },     { ABUT_Q_PRESSURE, "MPa", 1e6, 0 },

@@ -43,6 +43,9 @@ typedef enum abut_quantity {
     ABUT_Q_FORCE,           /* N                                        */
     ABUT_Q_TORQUE,          /* N m                                      */
     ABUT_Q_STIFFNESS,       /* N/m                                      */
+    ABUT_Q_TWIST,           /* N m/rad                                  */
+    ABUT_Q_DRAG,            /* N s/m                                    */
+    ABUT_Q_TWIST_DRAG,      /* N m s/rad                                */
     ABUT_Q_FORCE_DENSITY,   /* N/m^3                                    */
     ABUT_Q_DENSITY,         /* kg/m^3                                   */
     ABUT_Q_PRESSURE,        /* Pa                                       */

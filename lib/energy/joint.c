@@ -227,3 +227,202 @@ const abut_term_ops abut_term_joints = { .name = "joints", .kind = ABUT_TERM_CON
                                          .set = "joints", .set_is = ABUT_SET_LASTS, .make = make, .load = load, .store = store,
                                          .begin = begin, .energy = energy, .gradient = gradient, .elements = elements,
                                          .hessian = hessian, .start = forget, .free = destroy };
+
+/* ---- springs, dampers and loads of coordinates ----
+ *
+ *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q                                           J
+ *
+ * q the angle of a hinge or the position of a slider, q_d that which damping opposes, over the time t.  Angles count turns: each
+ * is the one next to that of the start of the step. */
+
+typedef struct drives {
+    const abut_model *model;
+    double *weight;         /* [njo * 4 * 11] of the vectors below: weights of the nodes, and a constant */
+    double *start;          /* [njo] coordinates where the step starts */
+} drives;
+
+/* sum[11] += a direction v of a side of joint j (whole 0), or a point (whole 1), times scale. */
+static void weigh(const abut_model *m, int32_t j, int side, int whole, double scale, abut_vec3 v, double *sum)
+{
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j + 4 * side;
+    double rest[9], inverse[9], at[3];
+    if (*node < 0) {
+        abut_v3_put(sum + 8, abut_v3_axpy(abut_v3_get(sum + 8), scale, v));
+        return;
+    }
+    const abut_vec3 X = abut_v3_get(m->X + 3 * (size_t)*node);
+    for (int i = 0; i < 9; i++)
+        rest[i] = m->X[3 * (size_t)node[1 + i % 3] + (size_t)(i / 3)] - m->X[3 * (size_t)*node + (size_t)(i / 3)];
+    (void)abut_m3_inverse(inverse, rest);
+    abut_v3_put(at, times(inverse, whole ? abut_v3_sub(v, X) : v));
+    sum[4 * side] += scale * (whole - at[0] - at[1] - at[2]);
+    for (int k = 0; k < 3; k++) sum[4 * side + 1 + k] += scale * at[k];
+}
+
+/* The coordinate of joint j at x, an angle in (-pi, pi], and its derivative C[ABUT_JOINT_WIDTH], NULL to skip.  Of a hinge the
+ * four vectors are n and b across the axis on the first body, n' and b' on the second; of a slider u along it, and y - o. */
+static double coordinate(const drives *t, int32_t j, const double *x, double *C)
+{
+    const int32_t *node = t->model->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const double *w = t->weight + 44 * (size_t)j;
+    abut_vec3 v[4];
+    for (int i = 0; i < 4; i++) v[i] = sum_of(node, w + 11 * i, x);
+    if (t->model->joint_kind[j] == ABUT_JOINT_SLIDER) {
+        for (int k = 0; k < ABUT_JOINT_NODES && C; k++)
+            abut_v3_put(C + 3 * k, abut_v3_axpy(abut_v3_scale(w[k], v[1]), w[11 + k], v[0]));
+        return abut_v3_dot(v[0], v[1]);
+    }
+    const double c = abut_v3_dot(v[0], v[2]) + abut_v3_dot(v[1], v[3]), s = abut_v3_dot(v[1], v[2]) - abut_v3_dot(v[0], v[3]);
+    const double p = c / (c * c + s * s), q = s / (c * c + s * s);
+    for (int k = 0; k < ABUT_JOINT_NODES && C; k++) {
+        const double n = w[k], b = w[11 + k], n1 = w[22 + k], b1 = w[33 + k];
+        abut_vec3 sum = abut_v3_scale(p * b - q * n, v[2]);
+        sum = abut_v3_axpy(sum, -p * n - q * b, v[3]);
+        sum = abut_v3_axpy(sum, -p * b1 - q * n1, v[0]);
+        abut_v3_put(C + 3 * k, abut_v3_axpy(sum, p * n1 - q * b1, v[1]));
+    }
+    return atan2(s, c);
+}
+
+/* The coordinate with its turns counted, next to `from`. */
+static double wound(const drives *t, int32_t j, const double *x, double from, double *C)
+{
+    static const double TURN = 2 * 3.14159265358979323846;
+    const double q = coordinate(t, j, x, C);
+    return t->model->joint_kind[j] == ABUT_JOINT_HINGE ? q + TURN * round((from - q) / TURN) : q;
+}
+
+static int is_driven(const abut_model *m, int32_t j)
+{
+    const double *d = m->joint_drive + 4 * (size_t)j;
+    return d[0] > 0 || d[2] > 0 || d[3] != 0;
+}
+
+static void drives_destroy(void *self)
+{
+    drives *t = self;
+    ABUT_FREE(t->weight, t->start, t);
+}
+
+static abut_status drives_make(void **self, const abut_term_world *w, abut_err *err)
+{
+    const abut_model *m = w->model;
+    const size_t n = (size_t)m->njo;
+    if (!n || !m->joint_drive) return ABUT_OK;
+    drives *t = calloc(1, sizeof *t);
+    if (t) *t = (drives){ m, calloc(44 * n, sizeof(double)), calloc(n, sizeof(double)) };
+    if (!t || !t->weight || !t->start) {
+        if (t) drives_destroy(t);
+        return abut_fail(err, ABUT_E_NOMEM, "%zu joints", n);
+    }
+    for (int32_t j = 0; j < m->njo; j++) {
+        const abut_vec3 axis = abut_v3_get(m->joint_axis + 3 * (size_t)j), o = abut_v3_get(m->joint_point + 3 * (size_t)j);
+        const abut_vec3 n1 = abut_v3_cross(axis, fabs(axis.x) < 0.6 ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0));
+        const abut_vec3 b = abut_v3_cross(axis, n1);
+        double *to = t->weight + 44 * (size_t)j;
+        if (m->joint_kind[j] == ABUT_JOINT_SLIDER) {
+            weigh(m, j, 0, 0, 1, axis, to);
+            weigh(m, j, 1, 1, 1, o, to + 11), weigh(m, j, 0, 1, -1, o, to + 11);
+        } else {
+            weigh(m, j, 0, 0, 1, n1, to), weigh(m, j, 0, 0, 1, b, to + 11);
+            weigh(m, j, 1, 0, 1, n1, to + 22), weigh(m, j, 1, 0, 1, b, to + 33);
+        }
+    }
+    return *self = t, ABUT_OK;
+}
+
+static abut_status drives_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
+{
+    drives *t = self;
+    (void)err;
+    if (as->pending) return ABUT_OK;
+    if (f->joint_coordinate) memcpy(t->start, f->joint_coordinate, (size_t)t->model->njo * sizeof *t->start);
+    else memset(t->start, 0, (size_t)t->model->njo * sizeof *t->start);
+    return ABUT_OK;
+}
+
+static abut_status drives_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+{
+    const drives *t = self;
+    const double *x = abut_arrays_find(out, "node/x")->data;
+    if (as->pending) return ABUT_OK;
+    double *to = abut_frame_put(out, "joint/coordinate", t->model->njo, err);
+    if (!to) return err ? err->code : ABUT_E_NOMEM;
+    for (int32_t j = 0; j < t->model->njo; j++) to[j] = is_driven(t->model, j) ? wound(t, j, x, t->start[j], NULL) : 0;
+    abut_arrays_find(out, "joint/coordinate")->flags |= ABUT_A_REQUIRED;
+    return ABUT_OK;
+}
+
+static abut_status drives_begin(void *self, const abut_term_step *step, abut_err *err)
+{
+    drives *t = self;
+    (void)err;
+    for (int32_t j = 0; j < t->model->njo; j++)
+        if (is_driven(t->model, j)) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
+    return ABUT_OK;
+}
+
+/* Energy, J, its first and second derivative by the coordinate, and that by the nodes. */
+static double drive(const drives *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
+{
+    const double *d = t->model->joint_drive + 4 * (size_t)j, drag = d[2] / at->step->damp_time;
+    const double q = wound(t, j, at->x, t->start[j], C);
+    const double off = q - d[1], slid = drag > 0 ? q - wound(t, j, at->step->x_damp, t->start[j], NULL) : 0;
+    *slope = d[0] * off + drag * slid - d[3];
+    *curve = d[0] + drag;
+    return 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q;
+}
+
+static abut_status drives_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
+{
+    const drives *t = self;
+    double slope, curve;
+    abut_acc sum = { 0, 0 };
+    (void)scratch, (void)err;
+    for (int32_t j = 0; j < t->model->njo; j++)
+        if (is_driven(t->model, j)) abut_acc_add(&sum, drive(t, j, at, &slope, &curve, NULL));
+    *e = scale * (sum.hi + sum.lo);
+    return ABUT_OK;
+}
+
+static abut_status drives_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
+{
+    const drives *t = self;
+    (void)scratch, (void)err;
+    for (int32_t j = 0; j < t->model->njo; j++) {
+        double C[ABUT_JOINT_WIDTH], slope, curve;
+        if (!is_driven(t->model, j)) continue;
+        (void)drive(t, j, at, &slope, &curve, C);
+        for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
+            const int32_t node = t->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
+            if (node >= 0) g[3 * (size_t)node + (size_t)(k % 3)] += scale * slope * C[k];
+        }
+    }
+    return ABUT_OK;
+}
+
+/* Second derivatives of the energy by the coordinate alone, which are not negative. */
+static void drives_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
+{
+    const drives *t = self;
+    memset(val, 0, (hi - lo) * abut_packed_size(ABUT_JOINT_NODES) * sizeof *val);
+    for (size_t j = lo; j < hi; j++) {
+        double C[ABUT_JOINT_WIDTH], slope, curve, *to = val + (j - lo) * abut_packed_size(ABUT_JOINT_NODES);
+        if (!is_driven(t->model, (int32_t)j)) continue;
+        (void)drive(t, (int32_t)j, at, &slope, &curve, C);
+        for (int a = 0; a < ABUT_JOINT_NODES; a++)
+            for (int b = a; b < ABUT_JOINT_NODES; b++, to += 9)
+                for (int e = 0; e < 9; e++) to[e] = scale * curve * C[3 * a + e / 3] * C[3 * b + e % 3];
+    }
+}
+
+static abut_status drives_elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
+{
+    return elements(&(abut_joints){ .model = ((const drives *)self)->model }, at, set, err);
+}
+
+const abut_term_ops abut_term_drives = { .name = "drives of joints", .kind = ABUT_TERM_LOAD, .weight = ABUT_TERM_AT_X,
+                                         .set = "drives of joints", .set_is = ABUT_SET_LASTS, .make = drives_make,
+                                         .load = drives_load, .store = drives_store, .begin = drives_begin,
+                                         .energy = drives_energy, .gradient = drives_gradient, .elements = drives_elements,
+                                         .hessian = drives_hessian, .free = drives_destroy };

@@ -26,6 +26,7 @@
     TERM(spring) \
     TERM(attachment) \
     TERM(joints) \
+    TERM(drives) \
     TERM(pressure) \
     TERM(codim) \
     TERM(codim_bounds) \

@@ -309,6 +309,12 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         if (!rc && (rows[0] != row || rows[1] <= row || rows[1] > m->njr || (j + 1 == m->njo && rows[1] != m->njr)))
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/first' row %d: [%d, %d), expected rows of joint/along (%d) from %d "
                             "on", j, rows[0], rows[1], m->njr, row);
+        const double *drive = m->joint_drive ? m->joint_drive + 4 * (size_t)j : NULL;
+        const int32_t kind = m->joint_kind[j];
+        const int has = kind == ABUT_JOINT_HINGE || kind == ABUT_JOINT_SLIDER;
+        if (!rc && drive && !(drive[0] >= 0 && drive[2] >= 0 && (has || (drive[0] == 0 && drive[2] == 0 && drive[3] == 0))))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/drive' row %d: %g, %g, %g, %g: expected stiffness and a damper of 0 "
+                           "or more, of a hinge or slider", j, drive[0], drive[1], drive[2], drive[3]);
         row = rows[1];
     }
     if (rc || m->njo || !m->njr) return rc;

@@ -480,7 +480,7 @@ abut_status abut_frame_view(const abut_arrays *set, const abut_model *model, abu
         const char *name, *by;
         int32_t n;
     } of_model[] = { { "nv", "node/X of the MODEL", model->nv }, { "nrd", "rod/node of the MODEL", model->nrd },
-                     { "njr", "joint/along of the MODEL", model->njr },
+                     { "njo", "joint/node of the MODEL", model->njo }, { "njr", "joint/along of the MODEL", model->njr },
                      { "nh", "half-space/point of the MODEL", model->nh }, { "no", "object/friction of the MODEL", model->no } };
     for (size_t i = 0; i < sizeof of_model / sizeof *of_model; i++) {
         const int row = count_row(&frame_table, of_model[i].name);

@@ -146,6 +146,7 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
     F(joint_apart,   "joint/apart",        double,  F64, njr, 12, "m",    OPT, ANY)  /* w: weights without unit, a constant; c */ \
     F(joint_axis,    "joint/axis",         double,  F64, njo, 3, "",      OPT, ANY)  /* unit, at rest; 0, 0, 0: it has none */ \
     F(joint_point,   "joint/point",        double,  F64, njo, 3, "m",     OPT, NEAR)  /* where it is at rest */ \
+    F(joint_drive,   "joint/drive",        double,  F64, njo, 4, "",      MAY, ANY)  /* of its coordinate: stiffness, rest, damper, load; in rad or m, and N m or N of them; 0: none */ \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT, CORNERS_OR_NONE(nv))  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT, ANY)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT, ANY)  /* added to their weighted sum            */ \
@@ -239,7 +240,7 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
 /* The FRAME: all that changes; a frame is a checkpoint.  nv, nrd, nh and no are the model's; nl: friction contacts; nw: rows of the
  * waypoints; ntc, ntn: hard contacts and the nodes of all of them; njr: rows of joints of the model; njp: points of the barrier of det F; nip, nix: friction passes
  * before the last, rows of their positions. */
-#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(no) C(njr) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
+#define ABUT_FRAME_COUNTS(C) C(nv) C(nrd) C(nh) C(no) C(njo) C(njr) C(nl) C(nw) C(ntc) C(ntn) C(njp) C(nip) C(nix)
 #define ABUT_FRAME_FIELDS(F) \
     F(x,          "node/x",           double,  F64, nv, 3, "m",    NEED, NEAR) /* positions at the frame's time          */ \
     F(v,          "node/v",           double,  F64, nv, 3, "m/s",  NEED, NEAR) /* velocities                             */ \
@@ -258,6 +259,7 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
     F(kappa_part, "object/kappa-part", double, F64, no, 0, "",    MAY, PART)  /* its part of contact/kappa; a contact has the larger part of its two bodies; absent: 1 */ \
     F(rigid_stiffness, "rigid/stiffness", double, F64, no, 0, "J", MAY, FROM(0)) /* K of rigid objects at the end of the step; absent: that of the start */ \
     F(joint_multiplier, "joint/multiplier", double, F64, njr, 0, "N", MAY, ANY) /* of rows of joints at the end of the step; absent: 0 */ \
+    F(joint_coordinate, "joint/coordinate", double, F64, njo, 0, "", MAY, ANY) /* at the end of the step, turns counted, with joint/drive; absent: less than half a turn */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY, ABOVE(0))  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY, FROM(0))  /* of midpoint and Newmark: energy created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY, IN(0, 65))  /* steps that implicit Euler takes from here */ \

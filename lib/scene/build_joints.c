@@ -176,7 +176,12 @@ abut_status abut_build_joints(abut_build *b, abut_err *err)
     double *apart = along ? abut_build_required(b, "joint/apart", rows, err) : NULL;
     double *axis = apart ? abut_build_required(b, "joint/axis", s->njoints, err) : NULL;
     double *point = axis ? abut_build_required(b, "joint/point", s->njoints, err) : NULL;
-    if (!point) return err ? err->code : ABUT_E_NOMEM;
+    int driven = 0;
+    for (int32_t i = 0; i < s->njoints; i++)
+        for (int c = 0; c < 4; c++) driven |= s->joint[i].drive[c] != 0;
+    double *drive = point && driven ? abut_build_required(b, "joint/drive", s->njoints, err) : NULL;
+    if (!point || (driven && !drive)) return err ? err->code : ABUT_E_NOMEM;
+    for (int32_t i = 0; i < s->njoints && drive; i++) memcpy(drive + 4 * (size_t)i, s->joint[i].drive, 4 * sizeof *drive);
     for (int32_t i = 0, row = 0; i < s->njoints && !rc; i++, row += k.n) {
         rc = make_joint(b, i, &k, node + 8 * (size_t)i, err);
         kind[i] = s->joint[i].kind;

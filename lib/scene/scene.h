@@ -225,6 +225,7 @@ typedef struct abut_scene_joint {
     double axis[2][3];              /* m: two points; at and direction are made of them */
     double at[3], direction[3];     /* m; unit */
     double second[3], to[3];        /* unit, of a universal joint; m, of a distance */
+    double drive[4];                /* of a hinge or slider: stiffness, rest, damper, load; SI */
 } abut_scene_joint;
 
 extern const char *const abut_joint_names[ABUT_JOINTS];

@@ -355,9 +355,9 @@ objects:
   stone: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.25, 0.06, 0.02]}
   floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
 joints:
-  shoulder: {hinge: {axis: [[0, 0.3, -0.1], [0, 0.3, 0.1]]}, between: [world, upper]}
+  shoulder: {hinge: {axis: [[0, 0.3, -0.1], [0, 0.3, 0.1]]}, between: [world, upper], damper: 0.01 N m s/rad, load: -10 mN m}
   elbow: {universal: {at: [0.3, 0.3, 0], first: [0, 0, 1], second: [0, 1, 0]}, between: [upper, lower]}
-  hand: {slider: {at: [0.6, 0.3, 0], direction: [1, 0, 0]}, between: [lower, sled]}
+  hand: {slider: {at: [0.6, 0.3, 0], direction: [1, 0, 0]}, between: [lower, sled], spring: {stiffness: 20 N/m, rest: 1 cm}, damper: 1 N s/m}
 Y
 }
 

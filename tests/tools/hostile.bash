@@ -105,7 +105,7 @@ abut: 1
 objects:
   a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, groups: [pair], lock: {translate: [true, false, false]}}
   b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0], groups: [pair]}
-joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b]}}
+joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b], spring: {stiffness: 1}, damper: 1}}
 motion:
   - {select: {object: b}, torque: [0, 1 N m, 0]}
 Y
@@ -142,7 +142,7 @@ hostile_lists() {
         grep -E ' (tet/|geometry/|rod/|bend/|material/(quadrature|membrane|fabric|compression)|motion/newtons|contact/mollifier)' |
         sed 's/^/high.abut /'
     "$AIDS/hostile" list hard.abut | grep -E ' (solve/solver|nodal/|touch/|node/contact-impulse|half-space/[a-z]*-force)' | sed 's/^/hard.abut /'
-    "$AIDS/hostile" list rigid.abut | grep ' rigid/' | sed 's/^/rigid.abut /'
+    "$AIDS/hostile" list rigid.abut | grep -E ' (rigid|lock|joint)/' | sed 's/^/rigid.abut /'
     "$AIDS/hostile" list mapped.abut | grep -E ' (contact/(map-|offset)|lag/vertex)' | sed 's/^/mapped.abut /'
 }
 

@@ -398,6 +398,104 @@ TEST(a_closed_loop_of_hinges_stays_closed_and_turns)
     world_close(&w);
 }
 
+/* Gradients of both terms against differences of their energies, matrices of drives against those of gradients, with all of the
+ * forces 0 that the matrix leaves out. */
+TEST(gradients_of_joints_and_drives_are_derivatives_of_their_energies)
+{
+    for (int slides = 0; slides < 2; slides++) {
+        world w;
+        uint64_t seed = 5;
+        static const char *const name[] = { "joints", "drives of joints" };
+        world_scene(&w, TWO "joints: {j: {%s, between: [a, b], spring: {stiffness: 3, rest: %s}, damper: 0.01, load: 2}}\n",
+                    KINDS[slides ? ABUT_JOINT_SLIDER : ABUT_JOINT_HINGE].form, slides ? "20 cm" : "40 deg");
+        CHECK(!world_run(&w, 3));
+        CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+        abut_search *s = &w.st.solver;
+        const abut_objective *p = &s->prob;
+        abut_joints *t = abut_joints_of(&p->terms);
+        for (int32_t r = 0; r < w.model.njr; r++) t->newtons[r] += number(&seed);
+        t->sigma[0] = 3;
+        for (int which = 0; which < 2; which++) {
+            const abut_term *term = &p->terms.term[abut_terms_number(&p->terms, name[which])];
+            double x[24], at_x[24], g[24] = { 0 }, other[2], e[2], val[324], d[24], pushed[2][24] = { { 0 } };
+            memcpy(at_x, s->here.x, sizeof at_x);
+            for (int i = 0; i < 24; i++) at_x[i] += 1e-3 * number(&seed), d[i] = number(&seed);
+            abut_at at = { at_x, at_x, NULL, NULL, &p->step };
+            CHECK(!term->ops->gradient(term->self, &at, 1, g, &s->scratch, &w.err));
+            for (int side = 0; side < 2; side++) {
+                for (int i = 0; i < 24; i++) x[i] = at_x[i] + (side ? 1e-6 : -1e-6) * d[i];
+                at.x = at.z = x;
+                CHECK(!term->ops->energy(term->self, &at, 1, &e[side], &s->scratch, &w.err));
+                CHECK(!term->ops->gradient(term->self, &at, 1, pushed[side], &s->scratch, &w.err));
+            }
+            other[0] = other[1] = 0;
+            for (int i = 0; i < 24; i++) other[0] += g[i] * d[i], other[1] += fabs(g[i] * d[i]);
+            CHECK(other[1] > 0.01);
+            CHECK_NEAR((e[1] - e[0]) / 2e-6, other[0], 1e-6 * other[1]);
+            if (!which) continue;
+            at.x = at.z = at_x;
+            term->ops->hessian(term->self, &at, 1, 0, 1, val);
+            double curve = 0, C = 0;
+            for (int a = 0, k = 0; a < 8; a++)
+                for (int b = a; b < 8; b++, k += 9)
+                    for (int i = 0; i < 9; i++) curve += (1 + (a != b)) * val[k + i] * d[3 * a + i / 3] * d[3 * b + i % 3];
+            /* g = V' C: the matrix is V'' C C^T, V'' = k + c/t */
+            double x2[2];
+            for (int side = 0; side < 2; side++) {
+                double angle, position;
+                for (int i = 0; i < 24; i++) x[i] = at_x[i] + (side ? 1e-6 : -1e-6) * d[i];
+                abut_joint_coordinates(&w.model, 0, x, &angle, &position);
+                x2[side] = slides ? position : angle;
+            }
+            C = (x2[1] - x2[0]) / 2e-6;
+            CHECK_NEAR(curve / ((3 + 0.01 / p->step.damp_time) * C * C), 1, 1e-6);
+        }
+        world_close(&w);
+    }
+}
+
+/* A wheel of inertia I under a torque with a damper c: rate (torque/c) (1 - exp(-c t/I)), some turns of it. */
+TEST(a_wheel_with_a_load_and_a_damper_turns_as_its_equation_says_and_counts_its_turns)
+{
+    static const double t = 1.5, torque = 2, c = 0.05;
+    const double I = 3.75 * (0.5 * 0.5 + 0.3 * 0.3) / 12;      /* 0.5 x 0.3 x 0.1 m, 250 kg/m^3 */
+    world w;
+    world_scene(&w, "time: {step: 5 ms, scheme: bdf2}\ncontact: off\ngravity: [0, 0, 0]\nmaterials: {m: {density: 250}}\n"
+                "objects:\n  wheel: {generate: {box: {size: [0.5, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true}\n"
+                "joints: {j: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, wheel], load: 2 N m,\n"
+                "             damper: 0.05 N m s/rad}}\n");
+    const abut_status rc = world_run(&w, 300);
+    CHECK(!rc);
+    const double found = get(&w, "joint/coordinate")[0], want = torque / c * (t - I / c * (1 - exp(-c * t / I)));
+    CHECK(want > 4 * acos(-1));
+    CHECK_NEAR(found / want, 1, 0.01);
+    world_close(&w);
+}
+
+/* 2 kg on a slider under gravity with a spring and a damper: exactly the steps of implicit Euler, near the closed form. */
+TEST(a_slider_with_a_spring_and_a_damper_moves_as_its_equation_says)
+{
+    static const double h = 1e-3, m = 2, k = 200, c = 8, g = 9.81;
+    static const struct { int step; double x; } exact[] = { { 100, 0.039733813 }, { 200, 0.110606224 }, { 500, 0.098643911 } };
+    world w;
+    double x = 0, v = 0, angle, position;
+    int at = 0;
+    world_scene(&w, "time: {step: 1 ms}\ncontact: off\ntolerance: 1e-8 m/s\nmaterials: {m: {density: 2000}}\n"
+                "objects:\n  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true}\n"
+                "joints: {j: {slider: {at: [0, 0, 0], direction: [0, -1, 0]}, between: [world, block],\n"
+                "             spring: {stiffness: 200 N/m}, damper: 8 N s/m}}\n");
+    for (int n = 1; n <= 500 && !world_run(&w, 1); n++) {
+        v = (v + h * (g - k / m * x)) / (1 + h * c / m + h * h * k / m);
+        x += h * v;
+        abut_joint_coordinates(&w.model, 0, get(&w, "node/x"), &angle, &position);
+        if (n != exact[at].step) continue;
+        CHECK_NEAR(position, x, 1e-9);
+        CHECK_NEAR(position / exact[at++].x, 1, 0.02);
+    }
+    CHECK(at == 3);
+    world_close(&w);
+}
+
 TEST(joints_are_refused_by_name_where_they_mean_nothing)
 {
 #define BODIES "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true}\n" \
@@ -419,6 +517,9 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b]}}\n"
           "motion: [{select: {object: b}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves" },
         { BODIES "joints: [1]\n", "a map of names" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], load: 1}}\n", "of a hinge or a slider" },
+        { BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b], spring: {stiffness: 3 N/m}}}\n",
+          "N m/rad" },
     };
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++)
         CHECK(scene_refused(CASES[i].text, ABUT_E_FORMAT, CASES[i].says, "test.yaml:"));

@@ -83,6 +83,7 @@ TEST(every_row_is_a_term_of_the_scene_under_a_name_of_its_own)
     for (; abut_term_table[rows]; rows++) {
         const abut_term_ops *ops = abut_term_table[rows];
         if (!strcmp(ops->name, "barrier factors")) continue;        /* of contact by area: test_area */
+        if (strstr(ops->name, "joints")) continue;      /* of rigid bodies, which not all schemes take: test_joints */
         CHECK(q.o->terms.term[made].ops == ops && q.o->terms.term[made].self);
         CHECK(abut_terms_number(&q.o->terms, ops->name) == made++);     /* the first of that name */
         CHECK(ops->energy && ops->gradient && ops->make);

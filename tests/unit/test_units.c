@@ -83,7 +83,7 @@ TEST(every_unit_has_its_factor_and_those_of_l_alone_follow_the_length_of_the_sce
         { "m", 1 }, { "cm", 1e-2 }, { "mm", 1e-3 }, { "um", 1e-6 }, { "nm", 1e-9 }, { "l", 1 },
         { "m/s", 1 }, { "cm/s", 1e-2 }, { "mm/s", 1e-3 }, { "um/s", 1e-6 }, { "km/h", 1000. / 3600 }, { "l/s", 1 },
         { "m/s^2", 1 }, { "mm/s^2", 1e-3 }, { "N", 1 }, { "mN", 1e-3 }, { "kN", 1e3 }, { "N m", 1 }, { "mN m", 1e-3 },
-        { "kN m", 1e3 }, { "N/m", 1 }, { "kN/m", 1e3 },
+        { "kN m", 1e3 }, { "N m/rad", 1 }, { "N s/m", 1 }, { "N m s/rad", 1 }, { "N/m", 1 }, { "kN/m", 1e3 },
         { "N/mm", 1e3 }, { "N/m^3", 1 }, { "kg/m^3", 1 }, { "g/cm^3", 1e3 }, { "t/mm^3", 1e12 }, { "Pa", 1 }, { "kPa", 1e3 },
         { "MPa", 1e6 }, { "GPa", 1e9 }, { "N/mm^2", 1e6 }, { "bar", 1e5 }, { "m^3", 1 }, { "cm^3", 1e-6 }, { "mm^3", 1e-9 },
         { "kg", 1 }, { "g", 1e-3 }, { "t", 1e3 }, { "kg m^2", 1 }, { "g cm^2", 1e-7 },
