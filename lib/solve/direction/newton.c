@@ -413,6 +413,7 @@ static void begin_step(void *self)
     abut_newton_solve_begin_step(&n->solve, &n->matrix);
     abut_quasi_begin(&n->tail);
     n->slow = 0;
+    n->last = 0;
     abut_objective_majorant_forget(n->p);
     abut_objective_ahead_forget(n->p);
 }
