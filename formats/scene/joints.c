@@ -47,6 +47,7 @@ static const abut_key JOINT_KEYS[] = {
     { .name = "spring", .kind = ABUT_KEY_LATER, .keys = &SPRING },
     { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
     { .name = "load", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
+    { .name = "limits", .kind = ABUT_KEY_LATER, .form = "[least, largest]" },
     { ABUT_WORD(abut_scene_joint, "contact", contact, ABUT_WORDS("off", "on")), .fallback = "off" },
     { 0 }
 };
@@ -86,12 +87,12 @@ static abut_status set_place(const abut_tree *t, abut_scene_joint *j, abut_err *
     return rc;
 }
 
-/* Spring, damper and load of the angle of a hinge or the position of a slider. */
+/* Spring, damper, load and limits of the angle of a hinge or the position of a slider. */
 static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
     const abut_tree *spring = abut_tree_find(t, "spring"), *damper = abut_tree_find(t, "damper");
     const abut_tree *load = abut_tree_find(t, "load");
-    const abut_tree *any = spring ? spring : damper ? damper : load;
+    const abut_tree *limits = abut_tree_find(t, "limits"), *any = spring ? spring : damper ? damper : load ? load : limits;
     const int turns = j->kind == ABUT_JOINT_HINGE;
     if (!any) return ABUT_OK;
     if (!turns && j->kind != ABUT_JOINT_SLIDER)
@@ -103,6 +104,13 @@ static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, ab
                                 &j->drive[0], NULL, err);
     if (!rc && rest) rc = abut_tree_real(rest, "spring.rest", turns ? ABUT_Q_ANGLE : ABUT_Q_LENGTH, &j->drive[1], NULL, err);
     if (!rc && damper) rc = abut_tree_not_negative(damper, "damper", turns ? ABUT_Q_TWIST_DRAG : ABUT_Q_DRAG, &j->drive[2], err);
+    if (!rc && limits) {
+        j->has_limits = 1;
+        rc = abut_tree_vector(limits, "limits", turns ? ABUT_Q_ANGLE : ABUT_Q_LENGTH, 2, j->limit, err);
+        if (!rc && !(j->limit[0] < 0 && j->limit[1] > 0))
+            rc = abut_tree_fail(limits, err, "limits: %g, %g: expected one below and one above the start, 0", j->limit[0],
+                                j->limit[1]);
+    }
     return rc || !load ? rc : abut_tree_real(load, "load", turns ? ABUT_Q_TORQUE : ABUT_Q_FORCE, &j->drive[3], NULL, err);
 }
 

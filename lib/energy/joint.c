@@ -230,7 +230,8 @@ const abut_term_ops abut_term_joints = { .name = "joints", .kind = ABUT_TERM_CON
 
 /* ---- springs, dampers and loads of coordinates ----
  *
- *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q                                           J
+ *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q + s b(q - least) + s b(largest - q)       J
+ *     b(gap) = -(gap - w)^2 ln(gap / w) below the width w of a stop, +inf from 0 on
  *
  * q the angle of a hinge or the position of a slider, q_d that which damping opposes, over the time t.  Angles count turns: each
  * is the one next to that of the start of the step. */
@@ -294,8 +295,21 @@ static double wound(const drives *t, int32_t j, const double *x, double from, do
 
 static int is_driven(const abut_model *m, int32_t j)
 {
-    const double *d = m->joint_drive + 4 * (size_t)j;
-    return d[0] > 0 || d[2] > 0 || d[3] != 0;
+    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : NULL;
+    const double *limit = m->joint_limit ? m->joint_limit + 4 * (size_t)j : NULL;
+    return (d && (d[0] > 0 || d[2] > 0 || d[3] != 0)) || (limit && (isfinite(limit[0]) || isfinite(limit[1])));
+}
+
+/* s b of a stop: its value, and its first two derivatives by the gap added to *slope, times `sign`, and *curve. */
+static double stop(double gap, const double *limit, double sign, double *slope, double *curve)
+{
+    const double w = limit[2], s = limit[3], off = gap - w;
+    if (!(gap > 0)) return INFINITY;
+    if (gap >= w) return 0;
+    const double log_gap = log(gap / w);
+    *slope += sign * s * (-2 * off * log_gap - off * off / gap);
+    *curve += s * (-2 * log_gap - 4 * off / gap + off * off / (gap * gap));
+    return -s * off * off * log_gap;
 }
 
 static void drives_destroy(void *self)
@@ -308,7 +322,7 @@ static abut_status drives_make(void **self, const abut_term_world *w, abut_err *
 {
     const abut_model *m = w->model;
     const size_t n = (size_t)m->njo;
-    if (!n || !m->joint_drive) return ABUT_OK;
+    if (!n || !(m->joint_drive || m->joint_limit)) return ABUT_OK;
     drives *t = calloc(1, sizeof *t);
     if (t) *t = (drives){ m, calloc(44 * n, sizeof(double)), calloc(n, sizeof(double)) };
     if (!t || !t->weight || !t->start) {
@@ -365,23 +379,30 @@ static abut_status drives_begin(void *self, const abut_term_step *step, abut_err
 /* Energy, J, its first and second derivative by the coordinate, and that by the nodes. */
 static double drive(const drives *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
 {
-    const double *d = t->model->joint_drive + 4 * (size_t)j, drag = d[2] / at->step->damp_time;
+    const abut_model *m = t->model;
+    static const double none[4] = { 0 };
+    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : none, drag = d[2] / at->step->damp_time;
     const double q = wound(t, j, at->x, t->start[j], C);
     const double off = q - d[1], slid = drag > 0 ? q - wound(t, j, at->step->x_damp, t->start[j], NULL) : 0;
     *slope = d[0] * off + drag * slid - d[3];
     *curve = d[0] + drag;
-    return 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q;
+    double energy = 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q;
+    if (m->joint_limit) {
+        const double *limit = m->joint_limit + 4 * (size_t)j;
+        energy += stop(q - limit[0], limit, 1, slope, curve);
+        energy += stop(limit[1] - q, limit, -1, slope, curve);
+    }
+    return energy;
 }
 
 static abut_status drives_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
     const drives *t = self;
-    double slope, curve;
-    abut_acc sum = { 0, 0 };
+    double slope, curve, sum = 0;
     (void)scratch, (void)err;
     for (int32_t j = 0; j < t->model->njo; j++)
-        if (is_driven(t->model, j)) abut_acc_add(&sum, drive(t, j, at, &slope, &curve, NULL));
-    *e = scale * (sum.hi + sum.lo);
+        if (is_driven(t->model, j)) sum += drive(t, j, at, &slope, &curve, NULL);
+    *e = scale * sum;
     return ABUT_OK;
 }
 

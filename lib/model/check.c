@@ -315,6 +315,12 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         if (!rc && drive && !(drive[0] >= 0 && drive[2] >= 0 && (has || (drive[0] == 0 && drive[2] == 0 && drive[3] == 0))))
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/drive' row %d: %g, %g, %g, %g: expected stiffness and a damper of 0 "
                            "or more, of a hinge or slider", j, drive[0], drive[1], drive[2], drive[3]);
+        const double *limit = m->joint_limit ? m->joint_limit + 4 * (size_t)j : NULL;
+        const int none = limit && limit[0] == -INFINITY && limit[1] == INFINITY;
+        const int stops = limit && has && limit[0] < limit[1] && limit[2] > 0 && limit[3] > 0 && isfinite(limit[2] * limit[3]);
+        if (!rc && limit && !none && !stops)
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/limit' row %d: %g, %g, %g, %g: expected least < largest, a width "
+                           "and a stiffness above 0, of a hinge or slider", j, limit[0], limit[1], limit[2], limit[3]);
         row = rows[1];
     }
     if (rc || m->njo || !m->njr) return rc;

@@ -147,6 +147,7 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
     F(joint_axis,    "joint/axis",         double,  F64, njo, 3, "",      OPT, ANY)  /* unit, at rest; 0, 0, 0: it has none */ \
     F(joint_point,   "joint/point",        double,  F64, njo, 3, "m",     OPT, NEAR)  /* where it is at rest */ \
     F(joint_drive,   "joint/drive",        double,  F64, njo, 4, "",      MAY, ANY)  /* of its coordinate: stiffness, rest, damper, load; in rad or m, and N m or N of them; 0: none */ \
+    F(joint_limit,   "joint/limit",        double,  F64, njo, 4, "",      MAY, ENDLESS)  /* of its coordinate: least, largest, width of the stops, their stiffness, N m/rad or N/m */ \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT, CORNERS_OR_NONE(nv))  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT, ANY)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT, ANY)  /* added to their weighted sum            */ \

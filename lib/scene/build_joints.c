@@ -143,8 +143,8 @@ static int32_t first_of(const abut_build *b, int32_t object, double *r)
     return p->first;
 }
 
-/* The rows of joint i. */
-static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t node[8], abut_err *err)
+/* The rows of joint i; *reach: d. */
+static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t node[8], double *reach, abut_err *err)
 {
     const abut_scene_joint *j = &b->scene->joint[i];
     double d = 0;
@@ -157,8 +157,23 @@ static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t 
         add_body(k, side, first < 0 ? NULL : b->X + 3 * (size_t)first);
         for (int32_t c = 0; c < 4; c++) node[4 * side + c] = first < 0 ? -1 : first + c;
     }
-    make_rows(k, j, d);
+    make_rows(k, j, *reach = d);
     return ABUT_OK;
+}
+
+/* limit[4] of a joint.  Stops are a degree, or a thousandth of d, wide; half of that bears a thousand times the weight of the
+ * second body, at the distance d. */
+static void set_limit(const abut_build *b, const abut_scene_joint *j, double d, double limit[4])
+{
+    const int turns = j->kind == ABUT_JOINT_HINGE;
+    const double g = abut_v3_norm(abut_v3_get(b->scene->gravity)), width = turns ? acos(-1) / 180 : 1e-3 * d;
+    double mass = 0;
+    for (int32_t k = 0; k < 4; k++) mass += b->mass[b->part[j->body[1]].first + k];
+    limit[0] = -INFINITY, limit[1] = INFINITY;
+    if (!j->has_limits) return;
+    memcpy(limit, j->limit, sizeof j->limit);
+    limit[2] = width;
+    limit[3] = 1e3 * mass * (g > 0 ? g : 9.81) * (turns ? d : 1) / ((0.5 + log(2)) * width);
 }
 
 abut_status abut_build_joints(abut_build *b, abut_err *err)
@@ -166,8 +181,9 @@ abut_status abut_build_joints(abut_build *b, abut_err *err)
     const abut_scene *s = b->scene;
     maker k;
     int32_t rows = 0, unused[8];
+    double reach = 0;
     abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < s->njoints && !rc; i++, rows += k.n) rc = make_joint(b, i, &k, unused, err);
+    for (int32_t i = 0; i < s->njoints && !rc; i++, rows += k.n) rc = make_joint(b, i, &k, unused, &reach, err);
     if (rc || !rows) return rc;
     int32_t *kind = abut_build_required(b, "joint/kind", s->njoints, err);
     int32_t *node = kind ? abut_build_required(b, "joint/node", s->njoints, err) : NULL;
@@ -176,14 +192,18 @@ abut_status abut_build_joints(abut_build *b, abut_err *err)
     double *apart = along ? abut_build_required(b, "joint/apart", rows, err) : NULL;
     double *axis = apart ? abut_build_required(b, "joint/axis", s->njoints, err) : NULL;
     double *point = axis ? abut_build_required(b, "joint/point", s->njoints, err) : NULL;
-    int driven = 0;
-    for (int32_t i = 0; i < s->njoints; i++)
+    int driven = 0, stops = 0;
+    for (int32_t i = 0; i < s->njoints; i++) {
+        stops |= s->joint[i].has_limits;
         for (int c = 0; c < 4; c++) driven |= s->joint[i].drive[c] != 0;
+    }
     double *drive = point && driven ? abut_build_required(b, "joint/drive", s->njoints, err) : NULL;
-    if (!point || (driven && !drive)) return err ? err->code : ABUT_E_NOMEM;
+    double *limit = point && stops ? abut_build_required(b, "joint/limit", s->njoints, err) : NULL;
+    if (!point || (driven && !drive) || (stops && !limit)) return err ? err->code : ABUT_E_NOMEM;
     for (int32_t i = 0; i < s->njoints && drive; i++) memcpy(drive + 4 * (size_t)i, s->joint[i].drive, 4 * sizeof *drive);
     for (int32_t i = 0, row = 0; i < s->njoints && !rc; i++, row += k.n) {
-        rc = make_joint(b, i, &k, node + 8 * (size_t)i, err);
+        rc = make_joint(b, i, &k, node + 8 * (size_t)i, &reach, err);
+        if (limit) set_limit(b, &s->joint[i], reach, limit + 4 * (size_t)i);
         kind[i] = s->joint[i].kind;
         first[2 * i] = row, first[2 * i + 1] = row + k.n;
         memcpy(along + 11 * (size_t)row, k.along, (size_t)k.n * sizeof *k.along);

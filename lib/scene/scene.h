@@ -226,6 +226,8 @@ typedef struct abut_scene_joint {
     double at[3], direction[3];     /* m; unit */
     double second[3], to[3];        /* unit, of a universal joint; m, of a distance */
     double drive[4];                /* of a hinge or slider: stiffness, rest, damper, load; SI */
+    int has_limits;
+    double limit[2];                /* rad or m */
 } abut_scene_joint;
 
 extern const char *const abut_joint_names[ABUT_JOINTS];

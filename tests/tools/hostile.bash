@@ -105,7 +105,7 @@ abut: 1
 objects:
   a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, groups: [pair], lock: {translate: [true, false, false]}}
   b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0], groups: [pair]}
-joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b], spring: {stiffness: 1}, damper: 1}}
+joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b], spring: {stiffness: 1}, damper: 1, limits: [-1, 1]}}
 motion:
   - {select: {object: b}, torque: [0, 1 N m, 0]}
 Y

@@ -406,8 +406,9 @@ TEST(gradients_of_joints_and_drives_are_derivatives_of_their_energies)
         world w;
         uint64_t seed = 5;
         static const char *const name[] = { "joints", "drives of joints" };
-        world_scene(&w, TWO "joints: {j: {%s, between: [a, b], spring: {stiffness: 3, rest: %s}, damper: 0.01, load: 2}}\n",
-                    KINDS[slides ? ABUT_JOINT_SLIDER : ABUT_JOINT_HINGE].form, slides ? "20 cm" : "40 deg");
+        world_scene(&w, TWO "joints: {j: {%s, between: [a, b], spring: {stiffness: 3, rest: %s}, damper: 0.01, load: 2,\n"
+                    "             limits: [%s]}}\n", KINDS[slides ? ABUT_JOINT_SLIDER : ABUT_JOINT_HINGE].form,
+                    slides ? "20 cm" : "40 deg", slides ? "-1 m, 1 m" : "-160 deg, 160 deg");
         CHECK(!world_run(&w, 3));
         CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
         abut_search *s = &w.st.solver;
@@ -496,6 +497,28 @@ TEST(a_slider_with_a_spring_and_a_damper_moves_as_its_equation_says)
     world_close(&w);
 }
 
+/* A bar that swings down onto a stop at 30 degrees, and a block that slides down onto one at 20 cm. */
+TEST(stops_are_never_passed_and_bear_what_falls_onto_them)
+{
+    world w;
+    double angle[2], position[2], lowest = 0, furthest = 0;
+    world_scene(&w, "time: {step: 5 ms}\ncontact: off\nobjects:\n"
+                "  bar: {generate: {box: {size: [1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.5, 0, 0]}\n"
+                "  block: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [3, 0, 0]}\n"
+                "joints:\n  h: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, bar], limits: [-30 deg, 5 deg]}\n"
+                "  s: {slider: {at: [3, 0, 0], direction: [0, -1, 0]}, between: [world, block], limits: [-1 cm, 20 cm]}\n");
+    for (int n = 0; n < 160; n++) {
+        CHECK(!world_run(&w, 1));
+        for (int j = 0; j < 2; j++) abut_joint_coordinates(&w.model, j, get(&w, "node/x"), &angle[j], &position[j]);
+        lowest = fmin(lowest, angle[0]), furthest = fmax(furthest, position[1]);
+    }
+    const double degree = acos(-1) / 180;
+    CHECK(lowest > -30 * degree && furthest < 0.2);
+    CHECK_NEAR(angle[0], -30 * degree, 1.01 * degree);
+    CHECK_NEAR(position[1], 0.2, 1.01e-3 * 0.1);
+    world_close(&w);
+}
+
 TEST(joints_are_refused_by_name_where_they_mean_nothing)
 {
 #define BODIES "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true}\n" \
@@ -518,6 +541,8 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
           "motion: [{select: {object: b}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves" },
         { BODIES "joints: [1]\n", "a map of names" },
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], load: 1}}\n", "of a hinge or a slider" },
+        { BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b], limits: [5 deg, 9 deg]}}\n",
+          "expected one below and one above the start" },
         { BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b], spring: {stiffness: 3 N/m}}}\n",
           "N m/rad" },
     };
