@@ -357,17 +357,170 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     return abut_barrier_gradient(b->cm, at->pairs, at->y, scale * b->kappa, g, scratch, err);
 }
 
+/* ---- contacts that have bounded a direction ---- */
+
+#define LEFT 0.25       /* least part of their gap that the next direction leaves: more than what a bound leaves (minimise.h) */
+#define STIFF_AT 0.1    /* of dhat: a new one is as stiff as a contact there */
+
+static int compare_blocked(const void *a, const void *b)
+{
+    const abut_blocked *p = a, *q = b;
+    if (p->plane != q->plane) return p->plane < q->plane ? -1 : 1;
+    if (p->kind != q->kind) return p->kind < q->kind ? -1 : 1;
+    for (int k = 0; k < 4; k++)
+        if (p->vert[k] != q->vert[k]) return p->vert[k] < q->vert[k] ? -1 : 1;
+    return 0;
+}
+
+/* One of them at y: its vertices move along w and the normal n; force F and curvature k of the barrier at its gap. */
+typedef struct blocked_at {
+    int corners;
+    double w[4], n[3], gap, F, k, stiff;
+} blocked_at;
+
+static blocked_at place_blocked(const abut_barrier_state *b, const abut_blocked *c, const double *y)
+{
+    const abut_collmesh *cm = b->cm;
+    const int32_t *v = c->vert, second = c->plane >= 0 ? -1 : v[abut_stencil_second(c->kind)];
+    blocked_at at = { .corners = c->plane >= 0 ? 1 : abut_stencil_size(c->kind), .w = { 1 } };
+    double x[12], d, xi, dhat, db, ddb;
+    if (c->plane >= 0) {
+        memcpy(at.n, cm->model->hs_normal + 3 * (size_t)c->plane, sizeof at.n);
+        xi = abut_collmesh_plane_xi(cm, v[0]), dhat = abut_collmesh_plane_dhat(cm, v[0]);
+        d = abut_collmesh_plane_height(cm, y, v[0], c->plane) + xi;
+    } else {
+        abut_raw_points(y, v, at.corners, x);
+        d = sqrt(abut_closest(c->kind, x, at.w));
+        for (int k = 0; k < 3 * at.corners; k++) at.n[k % 3] += at.w[k / 3] * x[k] / d;
+        xi = abut_collmesh_xi(cm, c->kind, v), dhat = abut_collmesh_dhat(cm, c->kind, v);
+    }
+    const double kappa = b->kappa * abut_pair_weight(&cm->scale, v[0], second, xi);
+    const abut_barrier_law law = abut_model_barrier(cm->model, dhat, xi);
+    (void)abut_barrier(law, abut_beyond2(d * d, xi), &db, &ddb);
+    at.gap = d - xi;
+    at.F = -kappa * 2 * d * db;
+    at.k = kappa * (4 * d * d * ddb + 2 * db);
+    at.stiff = kappa * abut_barrier_along(law, xi + STIFF_AT * dhat, 0, 0);
+    return at;
+}
+
+/* The curvature that the barrier lacks for directions that end at that force. */
+static double lacks(const blocked_at *at, double force)
+{
+    if (!(force > at->F && at->gap > 0)) return 0;
+    return fmax(0, fmax(force / at->gap, (force - at->F) / ((1 - LEFT) * at->gap)) - at->k);
+}
+
+/* By how much nodes that move by to - from close the gap; from NULL: by to. */
+static double closing(const abut_barrier_state *b, const abut_blocked *c, const blocked_at *at, const double *from,
+                      const double *to)
+{
+    double sum = 0;
+    for (int k = 0; k < at->corners; k++) {
+        double q[3], q0[3] = { 0 };
+        abut_collmesh_motion(b->cm, to, c->vert[k], q);
+        if (from) abut_collmesh_motion(b->cm, from, c->vert[k], q0);
+        for (int d = 0; d < 3; d++) sum -= at->w[k] * at->n[d] * (q[d] - q0[d]);
+    }
+    return sum;
+}
+
+abut_status abut_barrier_block(abut_barrier_state *b, const abut_at *at, const double *p, const abut_impact *hit, size_t n,
+                               abut_err *err)
+{
+    assert(b && at && p);
+    const size_t old = b->n_blocked;
+    if (old + n > b->cap_blocked) {
+        const size_t cap = 2 * (old + n);
+        abut_blocked *c = realloc(b->blocked, cap * sizeof *c);
+        if (!c) return abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts that bound a direction", old + n);
+        b->blocked = c;
+        b->cap_blocked = cap;
+    }
+    for (size_t i = 0; i < n; i++) {
+        abut_blocked c = { .vert = { -1, -1, -1, -1 }, .plane = hit[i].plane, .kind = hit[i].kind, .is_new = 1 };
+        const size_t corners = c.plane >= 0 ? 1 : (size_t)abut_stencil_size(c.kind);
+        memcpy(c.vert, hit[i].vert, corners * sizeof *c.vert);
+        if (old && bsearch(&c, b->blocked, old, sizeof c, compare_blocked)) continue;
+        const blocked_at here = place_blocked(b, &c, at->y);
+        c.force = here.F + fmax(here.k, here.stiff) * closing(b, &c, &here, NULL, p);
+        if (c.force > here.F) b->blocked[b->n_blocked++] = c;
+    }
+    if (b->n_blocked) qsort(b->blocked, b->n_blocked, sizeof *b->blocked, compare_blocked);
+    return ABUT_OK;
+}
+
+/* Number of their elements: 0 in a Hessian that is not projected. */
+static size_t blocked_elements(const abut_barrier_state *b, const abut_at *at)
+{
+    return at->pairs && !at->step->as_is ? b->n_blocked : 0;
+}
+
+static void blocked_hessian(const abut_barrier_state *b, const abut_at *at, double scale, double *to)
+{
+    for (size_t i = 0; i < blocked_elements(b, at); i++, to += element_size(&b->curvature)) {
+        const blocked_at c = place_blocked(b, &b->blocked[i], at->y);
+        const double k = scale * lacks(&c, b->blocked[i].force);
+        memset(to, 0, element_size(&b->curvature) * sizeof *to);
+        if (b->curvature.ops->rank) {
+            to[0] = k;
+            for (int j = 0; j < 3 * c.corners; j++) to[1 + j] = c.w[j / 3] * c.n[j % 3];
+            continue;
+        }
+        for (int a = 0; a < c.corners; a++)
+            for (int e = a; e < c.corners; e++)
+                for (int j = 0; j < 9; j++)
+                    to[9 * abut_packed_block(4, a, e) + (size_t)j] = k * c.w[a] * c.w[e] * c.n[j / 3] * c.n[j % 3];
+    }
+}
+
+static void forecast_start(void *self, const abut_at *at)
+{
+    (void)at;
+    ((abut_barrier_state *)self)->n_blocked = 0;
+}
+
+/* Takes the forces to which the whole direction led; contacts that it opens are left to the barrier. */
+static void forecast_step(void *self, const abut_at *from, const double *to, double alpha)
+{
+    abut_barrier_state *b = self;
+    size_t left = 0;
+    for (size_t i = 0; i < b->n_blocked; i++) {
+        abut_blocked c = b->blocked[i];
+        const blocked_at at = place_blocked(b, &c, from->y);
+        if (!c.is_new) c.force = at.F + (at.k + lacks(&at, c.force)) * closing(b, &c, &at, from->x, to) / alpha;
+        c.is_new = 0;
+        if (c.force > at.F) b->blocked[left++] = c;
+    }
+    b->n_blocked = left;
+}
+
+/* 1: no contact is stiffer than its barrier */
+static int forecast_is_fair(const void *self, const abut_at *at)
+{
+    const abut_barrier_state *b = self;
+    for (size_t i = 0; i < b->n_blocked; i++) {
+        const blocked_at c = place_blocked(b, &b->blocked[i], at->y);
+        if (lacks(&c, b->blocked[i].force) > 0) return 0;
+    }
+    return 1;
+}
+
+/* ---- its matrices ---- */
+
 static abut_status elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
 {
     abut_barrier_state *b = self;
-    const size_t n = at->pairs ? abut_barrier_elements(&b->curvature, at->pairs) : 0;
+    const size_t pairs = at->pairs ? abut_barrier_elements(&b->curvature, at->pairs) : 0, n = pairs + blocked_elements(b, at);
     if (n > b->cap) {
         free(b->slot);
         b->cap = n + n / 2 + 64;
         b->slot = malloc(4 * b->cap * sizeof *b->slot);
         if (!b->slot) return b->cap = 0, abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts", n);
     }
-    if (n) abut_barrier_slots(b->cm, at->pairs, &b->curvature, b->slot);
+    if (pairs) abut_barrier_slots(b->cm, at->pairs, &b->curvature, b->slot);
+    for (size_t i = 4 * pairs; i < 4 * n; i++)
+        b->slot[i] = abut_collmesh_slot(b->cm, b->blocked[i / 4 - pairs].vert[i % 4]);
     set->corners = 4, set->rank = b->curvature.ops->rank, set->n = n, set->row = b->slot;
     set->map = abut_collmesh_selects(b->cm) ? NULL : &b->cm->W;
     return ABUT_OK;
@@ -377,12 +530,14 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
 {
     const abut_barrier_state *b = self;
     (void)lo, (void)hi;
-    if (at->pairs) abut_barrier_hessian_by(b->cm, at->pairs, &b->curvature, at->y, scale * b->kappa, val);
+    if (!at->pairs) return;
+    abut_barrier_hessian_by(b->cm, at->pairs, &b->curvature, at->y, scale * b->kappa, val);
+    blocked_hessian(b, at, scale, val + element_size(&b->curvature) * abut_barrier_elements(&b->curvature, at->pairs));
 }
 
 static void destroy(void *self)
 {
-    ABUT_FREE(((abut_barrier_state *)self)->slot, self);
+    ABUT_FREE(((abut_barrier_state *)self)->slot, ((abut_barrier_state *)self)->blocked, self);
 }
 
 abut_status abut_barrier_choose(abut_barrier_state *b, const abut_barrier_hessian_ops *ops, abut_err *err)
@@ -430,7 +585,8 @@ static abut_status stiffen(void *self, const abut_at *from, const abut_at *to, i
 const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_CONTACT, .weight = ABUT_TERM_WEIGHED, .make = make,
                                           .load = load, .store = store, .energy = energy, .gradient = gradient,
                                           .set = "contacts", .elements = elements, .hessian = hessian, .stiffen = stiffen,
-                                          .free = destroy };
+                                          .forecast_start = forecast_start, .forecast_step = forecast_step,
+                                          .forecast_is_fair = forecast_is_fair, .free = destroy };
 
 /* ---- the factors of contact by area ----
  *

@@ -88,6 +88,20 @@ double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs
 
 struct abut_terms;
 struct abut_at;
+struct abut_impact;
+
+/* Contacts that have bounded directions of this minimisation.  Newton's model of a barrier is too soft for them: its force grows
+ * with 1/gap, the model's by the curvature at the present gap, 0 beyond dhat: directions lead through them again and again.
+ * They have a further curvature along their normal in the matrix, without energy or force: with the force to which the last
+ * direction led, the next one closes such a gap to F/force of it, F the present force, and leaves at least a quarter.  In an
+ * interior point method these forces are the dual variables, and force/gap is the primal-dual curvature (Nocedal and Wright 2006,
+ * 19.3). */
+typedef struct abut_blocked {
+    int32_t vert[4], plane;     /* of an abut_impact */
+    abut_stencil kind;
+    int is_new;                 /* 1: no direction has met its curvature yet */
+    double force;               /* kg m: newtons times h_force^2 */
+} abut_blocked;
 
 typedef struct abut_barrier_state {
     double kappa;               /* kg/m^2 */
@@ -97,6 +111,8 @@ typedef struct abut_barrier_state {
     abut_barrier_curvature curvature;
     int32_t *slot;              /* [4 cap] of the elements at the last point (contact/collision_mesh.h) */
     size_t cap;
+    abut_blocked *blocked;      /* [n_blocked] sorted, owned */
+    size_t n_blocked, cap_blocked;
     int bends;                  /* 1: the second derivative has that of the factors of contact by area: 0 in solvers */
 } abut_barrier_state;
 
@@ -108,6 +124,9 @@ ABUT_MUST_USE abut_status abut_barrier_choose(abut_barrier_state *b, const abut_
 /** g[3 nv] += the gradient at kappa = 1. */
 ABUT_MUST_USE abut_status abut_barrier_unit_gradient(const abut_barrier_state *b, const struct abut_at *at, double *g,
                                                      abut_arena *scratch, abut_err *err);
+/** Adds n contacts that bound a direction p[3 nv] from `at`.  Fails  ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_barrier_block(abut_barrier_state *b, const struct abut_at *at, const double *p,
+                                             const struct abut_impact *hit, size_t n, abut_err *err);
 /** Returns kappa for the next iteration: doubled, up to `most`, if the smallest gap, m, was below `below`, still is, and has lost
  * more than a tenth (Li 2020, App. F: any part), which one that rests under a load does not; else kappa. */
 double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after);

@@ -3,7 +3,10 @@
 #include "base/rng.h"
 #include "energy/friction.h"
 #include "energy/barrier.h"
+#include "energy/term.h"
 #include "world.h"
+
+extern const abut_term_ops abut_term_barrier;
 
 TEST(free_fall_follows_implicit_euler)
 {
@@ -485,4 +488,77 @@ TEST(a_shell_that_is_beyond_its_limit_at_the_start_is_named_with_its_nodes)
     CHECK(!strcmp(w.err.msg, "frame 0: shell 0 of object 1 (nodes 0, 2, 3): largest stretch 1.5, expected less than 1.2, at the "
                              "start"));
     world_close(&w);
+}
+
+/* ---- contacts that have bounded a direction ---- */
+
+/* kg m: the force of the barrier of a vertex at height d, by differences of -(D - Dhat)^2 ln(D / Dhat). */
+static double force_at(double kappa, double dhat, double d)
+{
+    double b[2];
+    for (int s = 0; s < 2; s++) {
+        const double e = d + (s ? 1e-5 : -1e-5) * d, D = e * e, Dhat = dhat * dhat;
+        b[s] = D < Dhat ? -(D - Dhat) * (D - Dhat) * log(D / Dhat) : 0;
+    }
+    return -kappa * (b[1] - b[0]) / (2e-5 * d);
+}
+
+static double curvature_at(double kappa, double dhat, double d)
+{
+    return (force_at(kappa, dhat, (1 - 1e-4) * d) - force_at(kappa, dhat, (1 + 1e-4) * d)) / (2e-4 * d);
+}
+
+/* kg: the curvature that a vertex above the half-space has beyond its barrier, which leads to `force` unless a quarter of the gap
+ * is left. */
+static double further_curvature(double force, double F, double k, double gap)
+{
+    return fmax(force / gap, (force - F) / (0.75 * gap)) - k;
+}
+
+TEST(a_contact_that_has_bounded_a_direction_has_the_curvature_that_leads_to_its_force)
+{
+    for (int beyond = 0; beyond < 2; beyond++) {
+        fixture *f = fixture_new();
+        const double gap = (beyond ? 2.5 : 0.6) * f->dhat;
+        f->plane = 1;
+        fixture_box(f, 0, gap, 0, 0.1, 0.1, 0.1, 1, 1, 1, 0);
+        world w;
+        world_open(&w, f, NULL);
+        CHECK(!abut_step_begin(&w.st, &w.frame, w.at, &w.rep, &w.err));
+        abut_search *s = &w.st.solver;
+        abut_search_place(s, get(&w, "node/x"));
+        CHECK(!abut_search_contacts(s, &w.rep, &w.err));
+        abut_barrier_state *b = abut_barrier_state_of(&s->prob.terms);
+        b->kappa = 7;
+        const abut_at at = abut_point_at(&s->here, &s->prob);
+        const double F = force_at(7, f->dhat, gap), k = curvature_at(7, f->dhat, gap);
+        const double stiff = fmax(k, curvature_at(7, f->dhat, 0.1 * f->dhat));
+        const abut_impact hit = { .kind = ABUT_PP, .vert = { 0, -1, -1, -1 }, .plane = 0 };
+        const size_t n = beyond ? 0 : 4;
+        double p[3 * 8] = { 0 }, to[3 * 8], val[90 * 5];
+        abut_elements set = { 0 };
+        const int32_t node = abut_collmesh_node(&s->prob.cm, 0);
+        p[3 * node + 1] = -3 * gap;     /* through the half-space */
+        CHECK(!abut_barrier_block(b, &at, p, &hit, 1, &w.err));
+        CHECK(!abut_barrier_block(b, &at, p, &hit, 1, &w.err) && b->n_blocked == 1);   /* once, however often it bounds */
+
+        double force = F + stiff * 3 * gap;
+        memcpy(to, s->here.x, sizeof to);
+        to[3 * node + 1] -= 0.1 * gap;
+        for (int step = 0; step < 3; step++) {
+            CHECK(!abut_term_barrier.elements(b, &at, &set, &w.err) && set.n == n + 1 && set.row[4 * n] == node);
+            abut_term_barrier.hessian(b, &at, 1, 0, set.n, val);
+            const double *H = val + 90 * n, want = further_curvature(force, F, k, gap);
+            CHECK(want > 0);
+            for (int i = 0; i < 90; i++) CHECK_NEAR(H[i], i == 4 ? want : 0, 1e-4 * want);
+            if (step) force = F + (k + want) * 0.1 * gap / 0.25;    /* of the whole direction; a new one keeps its force */
+            abut_term_barrier.forecast_step(b, &at, to, 0.25);
+        }
+        CHECK(b->n_blocked == 1);
+        CHECK(abut_term_barrier.forecast_is_fair(b, &at) == !(further_curvature(force, F, k, gap) > 0));
+        to[3 * node + 1] += 0.2 * gap;                              /* opens: the barrier alone is left */
+        abut_term_barrier.forecast_step(b, &at, to, 1);
+        CHECK(b->n_blocked == 0 && abut_term_barrier.forecast_is_fair(b, &at));
+        world_close(&w);
+    }
 }

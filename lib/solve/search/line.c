@@ -93,7 +93,7 @@ abut_status abut_search_bound_direction(abut_search *s, abut_limit *lim, abut_re
                                                               : abut_search_bound(s, first, most, lim, rep, err);
     s->progress.bound = lim->alpha;
     s->progress.speed = speed;
-    return rc;
+    return rc || !s->ops->bound.block ? rc : s->ops->bound.block(s, lim, err);
 }
 
 /* ---- trials ---- */

@@ -53,6 +53,7 @@ typedef struct abut_progress {
     double norm;                /* of rules that have one; infinite at first */
     abut_rule_stagnation idle;  /* iterations without progress */
     int changes;                /* of the objective, at the start of idle */
+    int blocked;                /* directions that contacts bounded */
     int unbounded;              /* steps that nothing but their length bounded */
     double speed, bound;        /* of the last direction: m/s (infinite at first); its feasible part */
     double characteristic;      /* kg m: the gradient of the characteristic force */

@@ -249,6 +249,29 @@ static abut_status ccd(abut_search *s, abut_limit *lim, abut_report *rep, abut_e
     return rc;
 }
 
+#define MANY_BLOCKED 16     /* directions that contacts bound: fewer are left to the barrier */
+
+/* Directions below the tolerance or by other matrices than Newton's, ranks with a part of the candidates and the CFL rule do
+ * without. */
+static abut_status block(abut_search *s, const abut_limit *lim, abut_err *err)
+{
+    const abut_objective *p = &s->prob;
+    const int is_contact = lim->kind == ABUT_LIMIT_PLANE || abut_limit_stencil(lim->kind) >= 0;
+    const int without = s->opt->search.without & ABUT_WITHOUT_BLOCKED || s->opt->search.ccd == ABUT_CCD_CFL ||
+                        abut_rule_is_short(s->aim.speed, p->model->tolerance[0]) || p->cm.area || p->step.ranks;
+    abut_impact *hit;
+    size_t n;
+    s->progress.blocked += is_contact;
+    if (!is_contact || without || s->progress.blocked < MANY_BLOCKED || !can_resolve(s)) return ABUT_OK;
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    abut_status rc = abut_impacts_all(&p->cm, &s->cand, s->here.y, s->trial.y, ABUT_SLACK_CCD, 1, p->cm.obstacle, &hit, &n,
+                                      &s->scratch, err);
+    const abut_at at = abut_point_at(&s->here, p);
+    if (!rc) rc = abut_barrier_block(abut_barrier_state_of(&p->terms), &at, s->p, hit, n, err);
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
 static double motion(const abut_search *s)
 {
     const double *y = s->here.y, *y1 = s->trial.y;
@@ -328,7 +351,7 @@ const abut_search_ops abut_search_processor = {
              .next_speed = next_speed, .forecast_start = forecast_start, .forecast_step = forecast_step,
              .slope = slope, .slopes = slopes, .scale = scale, .fastest = fastest },
     .correct = { .can = can_correct, .resolve = resolve, .excess = excess },
-    .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .motion = motion },
+    .bound = { .limits = limits, .candidates = candidates, .ccd = ccd, .block = block, .motion = motion },
     .start = { .warm = warm, .aim_at_trial = aim_at_trial, .staying = staying, .aim_at_targets = aim_at_targets,
                .move_held = move_held }
 };

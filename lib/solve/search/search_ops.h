@@ -63,6 +63,9 @@ typedef struct abut_search_ops {
         abut_status (*candidates)(abut_search *s, double fraction, abut_report *rep, abut_err *err);    /* on this part of p */
         /** Bound of mesh pairs among these candidates, as a fraction of that fraction. */
         abut_status (*ccd)(abut_search *s, abut_limit *lim, abut_report *rep, abut_err *err);
+        /** Takes the contacts that bound s->p, among the candidates of the last sweep, into the matrix of the next direction
+         * (energy/barrier.h); NULL on a device. */
+        abut_status (*block)(abut_search *s, const abut_limit *lim, abut_err *err);
         double (*motion)(const abut_search *s);     /* m: how far the fastest vertex goes from here to trial; NULL on a device */
     } bound;
     struct abut_start_ops {     /* of a step (minimise.c); v[3 nv] as enter got it */
