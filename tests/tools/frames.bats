@@ -423,3 +423,54 @@ Y
         for joint in held tried; do column r.csv $joint.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 101 }'; done
     done
 }
+
+# bats test_tags=slow
+@test "factors of hanging chains grow with their length, and every joint bears what is under it" {
+    local before=0 n now
+    for n in 50 100 200 400; do
+        awk -v n=$n 'BEGIN {
+            print "time: {step: 10 ms}\ncontact: off\nobjects:"
+            for (i = 0; i < n; i++)
+                printf "  l%d: {generate: {box: {size: [0.05, 0.18, 0.05], cells: [1, 1, 1]}}, rigid: true, translate: [0, %.17g, 0]}\n", i, -0.1 - 0.2 * i
+            print "joints:"
+            for (i = 0; i < n; i++)
+                printf "  j%d: {ball: {at: [0, %.17g, 0]}, between: [%s, l%d]}\n", i, -0.2 * i, i ? "l" i - 1 : "world", i
+        }' > chain.yaml
+        "$BIN/mesh-prep" -q chain.yaml | "$BIN/step" -q -n $((n == 50 ? 100 : 3)) --report c.jsonl -o chain.abut
+        now=$(tail -1 c.jsonl | grep -o '"factor_nnz":[0-9]*' | grep -o '[0-9]*$')
+        echo "$n: $now"
+        ((before == 0 || 10 * now < 22 * before))
+        before=$now
+        ((n == 50)) || continue
+        "$BIN/export" -q --frames -1 chain.abut --csv c.csv
+        for i in 0 20 49; do
+            column c.csv j$i.force_y_N | awk -v i=$i '{ want = (50 - i) * 0.45 * 9.81; print i, $1, want; exit !(($1 / want - 1) ^ 2 < 1e-12) }'
+        done
+    done
+}
+
+# bats test_tags=slow
+@test "a double pendulum is where its equations have it after 0.5, 1 and 2 s, from two starts" {
+    pendulum() { # degrees, degrees, then angles at 0.5, 1, 2 s
+        awk -v a="$1" -v b="$2" 'BEGIN {
+            d = atan2(0, -1) / 180; x = sin(a * d); y = -cos(a * d); u = sin(b * d); v = -cos(b * d)
+            print "time: {step: 2.5 ms, scheme: bdf2}\ncontact: off\nobjects:"
+            box = "{generate: {box: {size: [0.1, 1, 0.1], cells: [1, 1, 1]}}, rigid: true, rotate: {axis: [0, 0, 1], angle: %s deg}, translate: [%.17g, %.17g, 0]}\n"
+            printf "  upper: " box, a, x / 2, y / 2
+            printf "  lower: " box, b, x + u / 2, y + v / 2
+            printf "joints:\n  first: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, upper]}\n"
+            printf "  second: {hinge: {at: [%.17g, %.17g, 0], direction: [0, 0, 1]}, between: [upper, lower]}\n", x, y
+        }' > pendulum.yaml
+        "$BIN/mesh-prep" -q pendulum.yaml | "$BIN/step" -q --until 2 -o p.abut
+        "$BIN/export" -q p.abut --csv p.csv
+        paste <(column p.csv time_s) <(column p.csv first.angle_rad) <(column p.csv second.angle_rad) |
+            awk -v a="$1" -v b="$2" -v want="${*:3}" 'BEGIN { split(want, w, " "); d = atan2(0, -1) / 180; split("3e-4 1.5e-3 7e-3", tol, " ") }
+                function off(x, y) { x -= y; x -= 360 * d * int(x / (360 * d) + (x > 0 ? 0.5 : -0.5)); return x < 0 ? -x : x }
+                NR == 201 || NR == 401 || NR == 801 {
+                    k++; e = off(a * d + $2, w[2 * k - 1]); f = off(b * d + $2 + $3, w[2 * k]); print $1, e, f
+                    if (e > tol[k] || f > tol[k]) bad = 1 }
+                END { exit bad || k != 3 }'
+    }
+    pendulum 90 90 0.447992788 1.044122030 -1.204324079 -0.819980712 -0.084527036 0.392041930
+    pendulum 45 -20 -0.265116508 0.851016437 -0.098493116 -1.041025294 -0.164536126 1.195549383
+}
