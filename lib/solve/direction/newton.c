@@ -532,7 +532,8 @@ static void keep_multipliers(newton *n)
  * what is left, for hundreds of iterations.  Once directions shrink slowly, they are those of L-BFGS (sparse/lbfgs.h) with the
  * matrix at hand as initial matrix: pairs of the last steps have the curvature of the objective. */
 
-#define SHRINKS 0.5     /* directions at least this long, relative to the one before, are slow */
+#define SHRINKS 0.5     /* slow directions have at least this part of the length before, */
+#define GROWS 2         /* and at most so many times that: others leave a saddle */
 #define WHOLE 0.5       /* of a direction: shorter steps say little about the end */
 #define LEARN 3         /* slow directions in a row after which steps are kept, */
 #define SLOW 6          /* and after which they are used */
@@ -686,7 +687,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     if (!rc) rc = solve(n, at, at->g, pairs, dir, info, rep, err);
     if (!rc && pairs) rc = check_pairs(n, at, dir, rep, err);
     const double length = abut_largest(dir, 3 * (size_t)n->p->model->nv);
-    if (!pairs) n->slow = length > SHRINKS * n->last ? n->slow + 1 : 0;
+    if (!pairs) n->slow = length > SHRINKS * n->last && length <= GROWS * n->last ? n->slow + 1 : 0;
     n->last = length;
     info->exact = n->matrix.exact && !n->solve.shifted;
     if (!rc && !exact) rc = look_at_bounds(n, at, dir, info, rep, err);
