@@ -622,7 +622,7 @@ static abut_status make(search *s, abut_proxy *out, abut_embedding *facts, abut_
     if (!rc) rc = proxy_room(out, S->nv, S->nf, abut_tet_nodes(abut_mesh_order(s->m)), err);
     if (rc) return rc;
     memcpy(out->X, S->x, 3 * n * sizeof *out->X);
-    memcpy(out->tri, S->tri, 3 * (size_t)S->nf * sizeof *out->tri);
+    if (S->nf) memcpy(out->tri, S->tri, 3 * (size_t)S->nf * sizeof *out->tri);
     for (int32_t v = 0; v < S->nv; v++) proxy_row(s->m, s->tet[v], s->L + 4 * (size_t)v, out, v);
     return proxy_offset(s->m, out, &facts->offset, err);
 }

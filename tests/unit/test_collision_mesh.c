@@ -374,7 +374,7 @@ TEST(a_pair_goes_by_the_sizes_of_its_bodies_and_an_obstacle_has_the_largest)
         CHECK(!abut_collmesh_init(&cm, &m, NULL) && cm.scale.of && cm.scale.of[6 + k] == (k ? 2.5 : 2.5 * dhat));
         abut_collmesh_clear(&cm);
     }
-    m.obj_dhat = NULL, m.obj_length = length;
+    m.obj_dhat = NULL, m.obj_length = length, m.obj_node_mass = mass;
     CHECK(abut_least_dhat(&m) == dhat && !abut_collmesh_init(&cm, &m, NULL));
     for (int v = 0; v < 3; v++) CHECK(cm.scale.of[3 * v] == dhat);
     abut_collmesh_clear(&cm);
