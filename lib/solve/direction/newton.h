@@ -31,6 +31,9 @@ void abut_newton_solve_clear(abut_newton_solve *s);
 void abut_newton_solve_begin_step(abut_newton_solve *s, abut_newton_matrix *A);
 /** Returns 1 if Newton's equation is solved by iterations, in this step. */
 int abut_newton_solve_iterates(const abut_newton_solve *s);
+/** Sums A at `at` in the form for the linear solver: as products if it takes them, else as a matrix. */
+ABUT_MUST_USE abut_status abut_newton_solve_sum(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                const abut_point *at, abut_report *rep, abut_err *err);
 /** Returns the matrix in that form. */
 abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_newton_matrix *A);
 
@@ -40,6 +43,11 @@ abut_operator abut_newton_solve_operator(const abut_newton_solve *s, const abut_
  *        conjugate gradients do not converge */
 ABUT_MUST_USE abut_status abut_newton_solve_first(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                                   abut_report *rep, abut_err *err);
+/** Solves again with the matrix of the last solve; fails as abut_newton_solve_first. */
+ABUT_MUST_USE abut_status abut_newton_solve_again(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
+                                                  abut_report *rep, abut_err *err);
+/** Returns 1 if the last solution is by iterations on a factor that is older, or in single precision. */
+int abut_newton_solve_is_approximate(const abut_newton_solve *s);
 /** Factors A in double precision; fails as a solve. */
 ABUT_MUST_USE abut_status abut_newton_factor(abut_newton_solve *s, abut_newton_matrix *A, const abut_objective *p,
                                              abut_report *rep, abut_err *err);
