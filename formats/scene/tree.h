@@ -105,7 +105,7 @@ void abut_make_number(abut_tree_maker *m, abut_tree *parent, const char *key, do
 /** A list of n such numbers. */
 void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n);
 
-/* ---- yaml.c, which alone uses libyaml: YAML text as a tree, and a tree as YAML text ---- */
+/* ---- YAML text as a tree, and a tree as YAML text ---- */
 
 /** Parses one YAML document.  name is borrowed: it must live as long as the arena.  An empty document is an empty map.
  * Fails  ABUT_E_FORMAT with file, line and column: what libyaml says, a key twice in a map, a key that is no plain text,

@@ -157,7 +157,7 @@ typedef struct abut_term_ops {
     /** *raised 1: a step led close to a bound, and the term has become stiffer, which changes the objective. */
     abut_status (*stiffen)(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err);
     /** g[3 nv] += the correction that undoes the stretch by d beyond the first order of `meant`, *cost += its energy; H: matrices
-     * of the set at `at` (solve/search/second_order.c). */
+     * of the set at `at` (solve/search/rotate.c). */
     abut_status (*correction)(void *self, const abut_at *at, const double *d, const double *meant, const double *H, double *g,
                               double *cost, abut_arena *scratch, abut_err *err);
     void (*free)(void *self);

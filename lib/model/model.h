@@ -65,7 +65,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
     C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx) C(nex) C(nlk) \
     C(njo) C(njr)
 
-/* Kinds of joints (scene/build_joints.c).  The numbers stand in streams: append only. */
+/* Kinds of joints (scene/build_rigid.c).  The numbers stand in streams: append only. */
 enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER, ABUT_JOINT_SLIDER, ABUT_JOINT_PLANAR,
        ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINTS };
 

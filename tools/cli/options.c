@@ -1,4 +1,4 @@
-#include "tools/cli/options.h"
+#include "tools/cli/cli.h"
 
 #include "base/words.h"
 

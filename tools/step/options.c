@@ -4,7 +4,6 @@
 #include "energy/friction.h"
 #include "formats/result/out_file.h"
 #include "solve/step/measures.h"
-#include "tools/cli/options.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -56,7 +56,7 @@ static abut_status make(void **self, const abut_objective *p, const abut_directi
     if (!n) return abut_fail(err, ABUT_E_NOMEM, "Newton direction");
     n->p = p;
     n->joints = abut_joints_of(&p->terms);
-    const int straight = !p->model->nsh && !p->model->nrd;      /* steps of shells and rods are corrected: second_order.c */
+    const int straight = !p->model->nsh && !p->model->nrd;      /* steps of shells and rods are corrected: rotate.c */
     n->tail.history = straight && !n->joints && !(opt->user->search.without & ABUT_WITHOUT_PAIRS) ? PAIRS : 0;
     abut_status rc = abut_newton_matrix_init(&n->matrix, p, opt->user->search.without, err);
     if (!rc) rc = abut_newton_solve_init(&n->solve, p, opt, 1, err);

@@ -1,6 +1,6 @@
 /* The minimiser of one objective: a direction and a feasible line search (Li 2020, algorithms 1 and 3).
  *
- * It decides by numbers alone: the loop with its stopping rules (minimise.c) and its moves (rotate.c, second_order.c,
+ * It decides by numbers alone: the loop with its stopping rules (minimise.c) and its moves (rotate.c,
  * line.c) reach positions through a table of operations (search_ops.h), of which the processor has one and a device another.
  *
  * Stopping rules.
@@ -36,7 +36,7 @@ struct abut_stop_rule;      /* solve/search/search_parts.h */
 #define ABUT_SLACK_CCD 0.2
 #define ABUT_SLACK_PLANE 0.1
 
-/* Correction of steps for the stretch that rotations cause (second_order.c).  NULL without shells and rods. */
+/* Correction of steps for the stretch that rotations cause (rotate.c).  NULL without shells and rods. */
 typedef struct abut_second_order {
     double *linear_step;        /* [3 nv] the step before its correction; once it is taken, its end without correction */
     double *full, *full_linear; /* [3 nv] p and linear_step of a full step while a longer one is tried */

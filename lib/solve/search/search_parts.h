@@ -1,5 +1,5 @@
 /* Shared by the files of the minimiser: minimise.c starts, iterates and stops, line.c searches along a direction,
- * rotate.c and second_order.c are the other moves, processor.c has the operations of the processor. */
+ * rotate.c has the moves that rotate, processor.c has the operations of the processor. */
 #ifndef ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 #define ABUT_SOLVE_SEARCH_SEARCH_PARTS_H
 
@@ -85,15 +85,13 @@ ABUT_MUST_USE abut_status abut_search_falls(abut_search *s, double alpha, int *f
 /** Returns 1 if a full step was found that may have been too short. */
 int abut_move_may_lengthen(const abut_search *s, const abut_move *m);
 
-/* ---- second_order.c ---- */
+/* ---- rotate.c ---- */
 
 ABUT_MUST_USE abut_status abut_second_order_init(abut_second_order *so, const abut_model *model, abut_err *err);
 void abut_second_order_clear(abut_second_order *so);
 /** Returns 1 if the model has shells or rods, the options allow corrections, the direction's matrix can be used again, and the
  * step has unknowns. */
 int abut_second_order_applies(const abut_search *s);
-
-/* ---- rotate.c ---- */
 
 /** Makes the rotations of stiff bodies; *out NULL: the scene has none. */
 ABUT_MUST_USE abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, abut_err *err);
