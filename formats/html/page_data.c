@@ -1,10 +1,7 @@
 #include "formats/html/page_data.h"
 
-#include "base/arena.h"
 #include "energy/barrier.h"
 #include "formats/stream/state_wire.h"
-#include "math/vec3.h"
-#include "model/naming.h"
 #include "solve/integrator.h"
 
 #include <assert.h>

@@ -1,7 +1,5 @@
 #include "formats/mesh/mesh_io.h"
 
-#include "geom/lagrange.h"
-
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,5 @@
 #include "formats/picture/picture.h"
 
-#include "base/arena.h"
-#include "formats/picture/image.h"
-#include "formats/result/object_parts.h"
 #include "formats/result/out_file.h"
 #include "formats/result/point_fields.h"
 

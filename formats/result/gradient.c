@@ -1,6 +1,5 @@
 #include "formats/result/gradient.h"
 
-#include "base/arena.h"
 #include "formats/mesh/scan.h"
 #include "formats/result/out_file.h"
 #include "model/naming.h"

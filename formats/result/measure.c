@@ -1,15 +1,11 @@
 #include "formats/result/measure.h"
 
-#include "base/arena.h"
-#include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/elastic.h"
 #include "energy/elastic_high.h"
 #include "energy/hinge.h"
 #include "energy/stretch_step_inline.h"
-#include "geom/lagrange.h"
-#include "model/tets.h"
 #include "solve/step/measures.h"
 
 #include <math.h>

@@ -1,7 +1,6 @@
 #include "formats/result/point_fields.h"
 
 #include "base/words.h"
-#include "math/vec3.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -3,7 +3,6 @@
 
 #include "formats/result/point_fields.h"
 #include "formats/stream/state_wire.h"
-#include "model/tets.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 #include "formats/result/table_write.h"
 
-#include "base/arena.h"
-#include "base/par.h"
 #include "base/words.h"
 #include "energy/joint.h"
 #include "formats/result/out_file.h"
@@ -10,7 +8,6 @@
 #include "math/rigid.h"
 #include "math/svd3.h"
 #include "model/motion.h"
-#include "model/naming.h"
 #include "solve/report.h"
 
 #include <math.h>

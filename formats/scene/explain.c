@@ -1,10 +1,8 @@
 #include "formats/scene/keys.h"
 #include "formats/scene/scene_read.h"
 
-#include "base/words.h"
 #include "energy/contact_laws.h"
 #include "energy/material/materials.h"
-#include "model/laws.h"
 #include "model/schemes.h"
 #include "solve/options.h"
 

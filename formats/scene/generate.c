@@ -1,10 +1,8 @@
 /* Meshes of a scene: from files, from files for one time each, or by sizes, with one generator for each shape. */
 #include "formats/scene/keys.h"
 
-#include "base/words.h"
 #include "formats/mesh/mesh_io.h"
 #include "mesh/generate/generate.h"
-#include "mesh/mesh.h"
 
 #include <math.h>
 #include <stdlib.h>

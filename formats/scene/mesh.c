@@ -2,7 +2,6 @@
  * of it. */
 #include "formats/scene/keys.h"
 
-#include "base/words.h"
 #include "mesh/proxy.h"
 #include "mesh/surface.h"
 

@@ -2,13 +2,10 @@
 #include "formats/scene/keys.h"
 
 #include "base/order.h"
-#include "base/words.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
-#include "mesh/mesh.h"
 #include "model/schemes.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

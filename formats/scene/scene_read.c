@@ -1,10 +1,8 @@
 /* A scene from its tree: the maps of the top level, with materials, contact and the parameters of solvers. */
 #include "formats/scene/scene_read.h"
 
-#include "base/words.h"
 #include "formats/scene/keys.h"
 #include "geom/quadrature.h"
-#include "model/laws.h"
 #include "model/schemes.h"
 #include "solve/options.h"
 

@@ -1,6 +1,5 @@
 #include "formats/stream/state_wire.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "energy/pressure.h"
 #include "energy/spring_inline.h"
 #include "math/svd3.h"
-#include "math/vec3.h"
 #include "model/motion.h"
 
 #include <math.h>

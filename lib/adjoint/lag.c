@@ -21,9 +21,7 @@
 #include "adjoint/adjoint_parts.h"
 
 #include "base/words.h"
-#include "energy/barrier_pair.h"
 #include "energy/barrier_inline.h"
-#include "math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>

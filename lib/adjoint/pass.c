@@ -1,13 +1,9 @@
 /* Backwards through one minimisation. */
 #include "adjoint/adjoint_parts.h"
 
-#include "base/arena.h"
 #include "base/words.h"
-#include "energy/barrier.h"
 #include "energy/codim.h"
 #include "solve/direction/matrix.h"
-#include "solve/objective.h"
-#include "sparse/linear_solver.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 #include "contact/area.h"
 
 #include "base/order.h"
-#include "math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>

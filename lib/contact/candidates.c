@@ -1,10 +1,8 @@
 #include "contact/candidates.h"
 
 #include "base/order.h"
-#include "base/par.h"
 #include "contact/area.h"
 #include "geom/broad_tree.h"
-#include "model/naming.h"
 
 #include <assert.h>
 #include <float.h>

@@ -1,6 +1,5 @@
 #include "contact/collision_mesh.h"
 
-#include "base/par.h"
 #include "contact/area.h"
 
 #include <assert.h>

@@ -1,6 +1,5 @@
 #include "contact/intersect.h"
 
-#include "base/par.h"
 #include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"
 #include "geom/ccd/slab.h"

@@ -1,11 +1,8 @@
 #include "contact/pairs.h"
 
-#include "base/arena.h"
 #include "base/order.h"
-#include "base/par.h"
 #include "contact/area.h"
 #include "geom/dist_lanes.h"
-#include "model/naming.h"
 
 #include <assert.h>
 #include <float.h>

@@ -1,10 +1,8 @@
 #include "contact/start_check.h"
 
-#include "base/par.h"
 #include "base/words.h"
 #include "contact/intersect.h"
 #include "geom/boxes.h"
-#include "geom/dist.h"
 #include "geom/exact/predicates.h"
 #include "mesh/triangle_tree.h"
 

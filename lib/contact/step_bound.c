@@ -1,8 +1,6 @@
 #include "contact/step_bound.h"
 
 #include "geom/cubic_inline.h"
-#include "math/lanes.h"
-#include "model/naming.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -1,7 +1,5 @@
 #include "contact/touch_find.h"
 
-#include "geom/ccd/ccd.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,7 @@
 #include "energy/barrier.h"
 
-#include "base/par.h"
 #include "contact/area.h"
 #include "energy/term.h"
-#include "geom/dist.h"
-#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <float.h>

@@ -6,9 +6,7 @@
 #include "energy/codim_elements.h"
 #include "energy/rod_inline.h"
 #include "energy/term.h"
-#include "math/mat3.h"
 #include "model/naming.h"
-#include "sparse/packed_inline.h"
 
 #include <assert.h>
 #include <math.h>

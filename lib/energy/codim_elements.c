@@ -1,13 +1,9 @@
 #include "energy/codim_elements.h"
 
-#include "base/par.h"
 #include "energy/hinge.h"
 #include "energy/material/two_modes.h"
-#include "energy/membrane.h"
 #include "energy/rod_inline.h"
 #include "math/svd3.h"
-#include "math/vec3.h"
-#include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 
 #include <assert.h>

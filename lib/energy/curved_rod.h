@@ -24,7 +24,6 @@
 #ifndef ABUT_ENERGY_CURVED_ROD_H
 #define ABUT_ENERGY_CURVED_ROD_H
 
-#include "base/arena.h"
 #include "model/model.h"
 
 /* All rods of a model.  Owns its arrays; borrows the model.  Zero-filled is empty. */

@@ -13,7 +13,6 @@
 #include "energy/material/model_laws.h"
 #include "geom/lagrange.h"
 #include "geom/quadrature.h"
-#include "math/lanes.h"
 
 /* Lagrange bases of an order at the points of a tet quadrature, laid out for sums over nodes and for sums over points.
  *

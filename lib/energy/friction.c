@@ -1,12 +1,9 @@
 #include "energy/friction.h"
 
-#include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/contact_laws.h"
 #include "energy/friction_inline.h"
 #include "energy/term.h"
-#include "geom/dist.h"
-#include "sparse/packed_inline.h"
 #include "sparse/packed_lanes.h"
 
 #include <assert.h>

@@ -1,7 +1,6 @@
 #include "energy/joint.h"
 
 #include "math/mat3.h"
-#include "math/vec3.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,5 @@
 #include "energy/stretch.h"
 
-#include "base/par.h"
-#include "energy/stretch_step_inline.h"
 #include "math/svd3.h"
 
 #include <assert.h>

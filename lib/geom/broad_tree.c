@@ -1,9 +1,7 @@
 #include "geom/broad_tree.h"
 
 #include "base/arena.h"
-#include "base/par.h"
 #include "base/rng.h"
-#include "geom/broad_phase_inline.h"
 
 #include <assert.h>
 #include <math.h>

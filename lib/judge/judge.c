@@ -1,7 +1,6 @@
 /* Collisions of a motion, of a configuration, and the smallest gap. */
 #include "judge/judge.h"
 
-#include "base/arena.h"
 #include "base/order.h"
 #include "base/par.h"
 #include "geom/exact/predicates.h"

@@ -2,8 +2,6 @@
 
 #include "base/words.h"
 #include "geom/boxes.h"
-#include "geom/lagrange.h"
-#include "math/vec3.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"
 

@@ -1,7 +1,6 @@
 #include "mesh/tet_nodes.h"
 
 #include "base/words.h"
-#include "geom/lagrange.h"
 
 #include <assert.h>
 #include <stdlib.h>

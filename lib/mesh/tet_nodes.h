@@ -2,7 +2,6 @@
 #ifndef ABUT_MESH_TET_NODES_H
 #define ABUT_MESH_TET_NODES_H
 
-#include "math/vec3.h"
 #include "mesh/mesh.h"
 #include "mesh/triangle_tree.h"
 

@@ -1,9 +1,6 @@
 #include "repair/constraints.h"
 
-#include "base/arena.h"
 #include "base/order.h"
-#include "geom/dist.h"
-#include "math/vec3.h"
 
 #include <assert.h>
 #include <math.h>

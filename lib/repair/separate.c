@@ -1,10 +1,6 @@
 #include "repair/separate.h"
 
-#include "base/arena.h"
-#include "contact/candidates.h"
-#include "contact/intersect.h"
 #include "geom/ccd/ccd.h"
-#include "math/vec3.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,10 +4,8 @@
 #include "contact/pairs.h"
 #include "energy/barrier_pair.h"
 #include "geom/dist.h"
-#include "math/vec3.h"
 #include "mesh/surface.h"
 #include "model/motion.h"
-#include "model/naming.h"
 #include "model/schemes.h"
 
 #include <assert.h>

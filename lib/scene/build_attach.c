@@ -5,14 +5,11 @@
 #include "base/words.h"
 #include "geom/dist.h"
 #include "math/mat3.h"
-#include "math/vec3.h"
-#include "model/model.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Attachments as they are found, before their number is known; rows of the attachment/ arrays. */
 typedef struct attachment {

@@ -1,14 +1,10 @@
 #include "scene/build_parts.h"
 
 #include "energy/curved_rod.h"
-#include "math/vec3.h"
-#include "mesh/surface.h"
-#include "model/model.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 

@@ -1,12 +1,10 @@
 #include "scene/build_parts.h"
 
 #include "energy/barrier_pair.h"
-#include "math/vec3.h"
 #include "model/schemes.h"
 
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 static double in_metres(const abut_param *p, double l)
 {

@@ -3,7 +3,6 @@
 
 #include "base/order.h"
 #include "base/words.h"
-#include "math/vec3.h"
 
 #include <math.h>
 #include <stdlib.h>

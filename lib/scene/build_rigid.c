@@ -14,7 +14,6 @@
 #include "math/mat3.h"
 #include "math/rigid.h"
 #include "math/spd.h"
-#include "math/vec3.h"
 #include "model/motion.h"
 #include "model/schemes.h"
 

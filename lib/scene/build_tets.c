@@ -6,16 +6,10 @@
 #include "base/words.h"
 #include "geom/jacobian.h"
 #include "geom/quadrature.h"
-#include "math/vec3.h"
-#include "mesh/proxy.h"
-#include "mesh/surface.h"
-#include "mesh/tet_nodes.h"
-#include "model/model.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- tets ---- */
 

@@ -3,8 +3,6 @@
 #include "base/words.h"
 #include "energy/barrier.h"
 #include "math/rigid.h"
-#include "math/vec3.h"
-#include "model/naming.h"
 
 #include <math.h>
 #include <stdarg.h>

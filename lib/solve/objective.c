@@ -1,14 +1,11 @@
 #include "solve/objective.h"
 
 #include "base/order.h"
-#include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/elastic.h"
 #include "energy/joint.h"
 #include "energy/mass.h"
 #include "math/rigid.h"
-#include "math/vec3.h"
-#include "model/model.h"
 #include "model/motion.h"
 
 #include <assert.h>

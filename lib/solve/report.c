@@ -1,4 +1,3 @@
-#include "base/arena.h"
 #include "solve/report.h"
 
 #include <stdlib.h>

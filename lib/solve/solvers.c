@@ -1,12 +1,10 @@
 #include "solve/solvers.h"
 
 #include "base/words.h"
-#include "model/schemes.h"
 #include "solve/baselines/baselines.h"
 #include "solve/direction.h"
 #include "solve/nodal/failsafe.h"
 #include "solve/step/barrier_stepper.h"
-#include "sparse/linear_solver.h"
 
 #include <assert.h>
 

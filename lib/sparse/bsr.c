@@ -1,8 +1,6 @@
 #include "sparse/bsr.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
-#include "base/par.h"
 #include "math/mat3.h"
 
 #include <assert.h>

@@ -1,7 +1,6 @@
 #include "sparse/elements.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
 
 #include <assert.h>
 #include <stdlib.h>

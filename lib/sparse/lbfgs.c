@@ -1,7 +1,6 @@
 #include "sparse/lbfgs.h"
 
 #include "base/arena.h"
-#include "base/par.h"
 #include "sparse/pcg.h"
 
 #include <assert.h>

@@ -1,7 +1,6 @@
 #include "sparse/operator.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
 #include "math/mat3.h"
 
 #include <assert.h>

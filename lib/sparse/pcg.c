@@ -1,6 +1,5 @@
 #include "sparse/pcg.h"
 
-#include "base/par.h"
 #include "math/mat3.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "tools/ccd-check/verdict.h"
 
-#include "base/arena.h"
 #include "base/words.h"
 #include "formats/result/out_file.h"
 #include "model/naming.h"

@@ -1,7 +1,6 @@
 #define _XOPEN_SOURCE 700   /* realpath */
 #include "tools/mesh-prep/source.h"
 
-#include "base/words.h"
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
 #include "formats/result/out_file.h"

@@ -5,7 +5,6 @@
 #include "formats/result/out_file.h"
 #include "formats/result/results.h"
 #include "model/motion.h"
-#include "model/schemes.h"
 #include "solve/step/measures.h"
 
 #include <inttypes.h>

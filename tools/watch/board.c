@@ -1,9 +1,6 @@
 #define _XOPEN_SOURCE 700   /* pread */
 #include "tools/watch/board.h"
 
-#include "base/arena.h"
-#include "formats/result/out_file.h"
-
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
 
 #include "base/rng.h"
 #include "base/words.h"
-#include "math/vec3.h"
 
 #include <assert.h>
 #include <float.h>

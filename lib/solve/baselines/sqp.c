@@ -1,20 +1,13 @@
 #include "solve/baselines/sqp.h"
 
-#include "base/arena.h"
 #include "base/order.h"
-#include "base/par.h"
 #include "base/timer.h"
 #include "base/words.h"
 #include "contact/intersect.h"
-#include "contact/pairs.h"
 #include "energy/curved_rod.h"
-#include "energy/term.h"
-#include "geom/dist.h"
-#include "model/naming.h"
 #include "solve/direction/newton.h"
 #include "solve/search/equilibrium.h"
 #include "solve/step/measures.h"
-#include "sparse/linear_solver.h"
 
 #include <assert.h>
 #include <math.h>

@@ -2,8 +2,6 @@
 
 #include "energy/friction.h"
 #include "energy/mass.h"
-#include "graph/graph.h"
-#include "model/tets.h"
 #include "solve/direction/initial.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/woodbury.h"

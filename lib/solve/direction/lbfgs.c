@@ -11,11 +11,8 @@
  * alone can end the minimisation.  The threshold for "short" adapts to comparisons with Newton's directions that were long. */
 #include "solve/direction/lbfgs.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "energy/friction.h"
-#include "solve/direction.h"
-#include "solve/direction/newton.h"
 #include "sparse/pcg.h"
 
 #include <assert.h>

@@ -4,7 +4,6 @@
 #include "base/timer.h"
 #include "energy/joint.h"
 #include "math/mat3.h"
-#include "model/naming.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,6 +1,5 @@
 #include "solve/direction/newton.h"
 
-#include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/joint.h"
 #include "model/motion.h"

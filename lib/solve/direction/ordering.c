@@ -1,9 +1,7 @@
 #include "solve/direction/ordering.h"
 
-#include "base/arena.h"
 #include "base/order.h"
 #include "energy/mass.h"
-#include "graph/graph.h"
 #include "sparse/reuse.h"
 
 #include <assert.h>

@@ -1,8 +1,5 @@
 #include "solve/local_global/admm.h"
 
-#include "energy/codim.h"
-#include "math/mat3.h"
-#include "math/spd.h"
 #include "math/svd3.h"
 
 #include <assert.h>

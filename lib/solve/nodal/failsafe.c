@@ -7,8 +7,6 @@
 #include "contact/touching.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
-#include "geom/dist.h"
-#include "model/naming.h"
 #include "solve/nodal/nodal.h"
 #include "solve/search/path.h"
 #include "solve/solvers.h"

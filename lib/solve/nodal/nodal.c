@@ -1,6 +1,5 @@
 #include "solve/nodal/nodal.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "energy/curved_rod.h"
 

@@ -1,8 +1,6 @@
 #include "solve/search/equilibrium.h"
 
-#include "base/par.h"
 #include "energy/mass.h"
-#include "math/vec3.h"
 
 #include <math.h>
 #include <string.h>

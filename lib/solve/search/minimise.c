@@ -1,15 +1,12 @@
 #include "solve/search/minimise.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "energy/elastic.h"
 #include "energy/friction.h"
 #include "energy/joint.h"
 #include "energy/mass.h"
-#include "model/tets.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_parts.h"
-#include "sparse/linear_solver.h"
 #include "sparse/pcg.h"
 
 #include <math.h>

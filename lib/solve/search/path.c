@@ -1,7 +1,5 @@
 #include "solve/search/path.h"
 
-#include "base/arena.h"
-#include "base/par.h"
 #include "contact/intersect.h"
 #include "contact/step_bound.h"
 #include "geom/ccd/ccd.h"

@@ -1,7 +1,6 @@
 /* The operations of a search whose points are where they seem to be. */
 
 #include "solve/search/search_parts.h"
-#include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
 #include "energy/joint.h"

@@ -18,7 +18,6 @@
 #include "energy/joint.h"
 #include "energy/stretch.h"
 #include "math/rigid.h"
-#include "math/vec3.h"
 #include "model/motion.h"
 
 #include <math.h>

@@ -1,10 +1,8 @@
 /* Energy that a time scheme creates: what implicit Euler damps, and what ends the run. */
 #include "solve/step/step_parts.h"
 
-#include "base/par.h"
 #include "energy/barrier.h"
 #include "energy/pressure.h"
-#include "geom/lagrange.h"
 #include "solve/search/search_ops.h"
 #include "solve/step/measures.h"
 

@@ -1,11 +1,9 @@
 #include "solve/step/measures.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/friction.h"
-#include "math/vec3.h"
 #include "solve/search/rules.h"
 
 #include <assert.h>

@@ -1,12 +1,10 @@
 /* The motion of a step by inertia and loads: the first iterate, the inertial target, and the velocities at the end. */
 #include "solve/step/step_parts.h"
 
-#include "energy/friction.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
 #include "math/mat3.h"
 #include "model/motion.h"
-#include "model/naming.h"
 #include "solve/direction/matrix.h"
 #include "solve/search/search_ops.h"
 

@@ -1,14 +1,11 @@
 /* The friction passes of a step: the normal forces of the next one, and results that are kept. */
 #include "solve/step/step_parts.h"
 
-#include "base/arena.h"
 #include "base/order.h"
-#include "base/par.h"
 #include "base/timer.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
 #include "math/svd3.h"
-#include "model/tets.h"
 #include "solve/search/search_ops.h"
 
 #include <assert.h>

@@ -1,14 +1,12 @@
 /* The report of a step: balance, contacts, stretches, energies and momenta, and the error of its contact forces. */
 #include "solve/step/step_parts.h"
 
-#include "base/par.h"
 #include "base/timer.h"
 #include "contact/intersect.h"
 #include "energy/barrier.h"
 #include "energy/codim.h"
 #include "energy/elastic.h"
 #include "energy/stretch.h"
-#include "math/vec3.h"
 #include "solve/search/equilibrium.h"
 #include "solve/search/search_ops.h"
 #include "solve/search/search_parts.h"

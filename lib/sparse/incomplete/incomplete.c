@@ -1,9 +1,7 @@
 #include "sparse/incomplete/incomplete.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
 #include "base/order.h"
-#include "base/par.h"
 #include "math/mat3.h"
 #include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"

@@ -1,10 +1,7 @@
 #include "sparse/mas/mas.h"
 
 #include "base/arena.h"
-#include "base/fn.h"
 #include "base/order.h"
-#include "base/par.h"
-#include "graph/graph.h"
 #include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"
 

@@ -1,7 +1,6 @@
 #include "sparse/own/cholesky.h"
 
 #include "base/arena.h"
-#include "base/par.h"
 #include "sparse/linear_solver.h"
 #include "sparse/own/tree.h"
 

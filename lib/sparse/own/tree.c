@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/order.h"
-#include "base/par.h"
 
 #include <assert.h>
 #include <limits.h>

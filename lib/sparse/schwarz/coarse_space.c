@@ -2,7 +2,6 @@
 
 #include "base/arena.h"
 #include "base/order.h"
-#include "base/par.h"
 #include "sparse/own/cholesky.h"
 
 #include <assert.h>

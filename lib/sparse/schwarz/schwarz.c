@@ -1,7 +1,6 @@
 #include "sparse/schwarz/schwarz.h"
 
 #include "base/arena.h"
-#include "graph/graph.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/pcg.h"
 #include "sparse/schwarz/coarse_space.h"
