@@ -190,9 +190,8 @@ static abut_status separate(const separation *s, job *j, abut_cli *cli, const do
     const double l = *m->length;
     abut_separate_opts o = abut_separate_defaults(m, s->gap_value * (s->gap_per_length ? l : 1));
     if (s->max_move) o.max_move = s->move_value * (s->move_per_length ? l : 1);
-    j->x = malloc((3 * (size_t)m->nv + 1) * sizeof *j->x);
-    j->y = malloc((3 * (size_t)m->nc + 1) * sizeof *j->y);
-    if (!j->x || !j->y) return abut_fail(err, ABUT_E_NOMEM, "--separate: no memory for %d nodes", m->nv);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(j->x, 3 * (size_t)m->nv), ABUT_ITEMS(j->y, 3 * (size_t)m->nc)))
+        return abut_fail(err, ABUT_E_NOMEM, "--separate: no memory for %d nodes", m->nv);
     abut_collmesh_positions(&j->cm, x0, j->y);
     abut_status rc = abut_separate(&j->cm, x0, &o, j->x, &j->report, err);
     if (rc) return rc;

@@ -223,9 +223,8 @@ static abut_status audit_model(audit *a, const abut_stream *s, abut_err *err)
     clear_elements(a);
     free(a->rows), free(a->chosen);
     a->all = a->objects->n == 0;
-    a->rows = malloc((4 * (size_t)m->nsh + 1) * sizeof *a->rows);
-    a->chosen = malloc((size_t)m->no + 1);
-    if (!a->rows || !a->chosen) return abut_fail(err, ABUT_E_NOMEM, "no memory for the limits of %d shells", m->nsh);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(a->rows, 4 * (size_t)m->nsh), ABUT_ITEMS(a->chosen, m->no)))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the limits of %d shells", m->nsh);
     abut_status rc = abut_objects_choose(&s->model_set, m->no, a->objects->item, a->objects->n, a->chosen, err);
     if (!rc) rc = expect_shells(a, s, err);
     if (rc) return rc;

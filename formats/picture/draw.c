@@ -189,10 +189,9 @@ abut_status abut_draw_mesh_make(abut_draw_mesh *m, const abut_parts *parts, cons
     }
     if (!rc) {
         count(m);
-        m->vertex = malloc((m->n_vertex + 1) * ABUT_DRAW_VERTEX * sizeof *m->vertex);
-        m->tri = malloc((3 * m->n_tri + 1) * sizeof *m->tri);
-        m->normal = malloc(3 * most * sizeof *m->normal);
-        if (!m->vertex || !m->tri || !m->normal) rc = abut_fail(err, ABUT_E_NOMEM, "no memory to draw %zu triangles", m->n_tri);
+        if (!ABUT_ARRAYS(ABUT_ITEMS(m->vertex, (m->n_vertex + 1) * ABUT_DRAW_VERTEX), ABUT_ITEMS(m->tri, 3 * m->n_tri),
+                         ABUT_ITEMS(m->normal, 3 * most)))
+            rc = abut_fail(err, ABUT_E_NOMEM, "no memory to draw %zu triangles", m->n_tri);
         else if (m->n_vertex > INT32_MAX / 3 || m->n_tri > INT32_MAX / 3)
             rc = abut_fail(err, ABUT_E_ARG, "pictures: %zu triangles are too many; choose objects with --object", m->n_tri);
     }

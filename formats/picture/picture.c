@@ -152,11 +152,8 @@ static abut_status take_model(abut_picture *p, const abut_shot *s, abut_err *err
     free(thick);
     if (rc) return rc;
     const size_t width = p->mesh.npoint * (p->opt.field ? 4 : 3);
-    p->node = malloc((p->mesh.npoint + 1) * sizeof *p->node);
-    p->record = malloc((width + 1) * sizeof *p->record);
-    p->plane = malloc((6 * (size_t)m->nh + 1) * sizeof *p->plane);
-    p->value = malloc(((size_t)s->parts->n_points + 1) * sizeof *p->value);
-    if (!p->node || !p->record || !p->plane || !p->value)
+    if (!ABUT_ARRAYS(ABUT_ITEMS(p->node, p->mesh.npoint), ABUT_ITEMS(p->record, width), ABUT_ITEMS(p->plane, 6 * (size_t)m->nh),
+                     ABUT_ITEMS(p->value, s->parts->n_points)))
         return abut_fail(err, ABUT_E_NOMEM, "no memory for pictures of %zu points", p->mesh.npoint);
     int32_t *node = p->node;
     for (int32_t k = 0; k < s->parts->n; k++)

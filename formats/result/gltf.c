@@ -391,11 +391,8 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
     gltf_doc *d = &w->doc;
     abut_status rc = ABUT_OK;
     size_t most = 1;
-    d->mesh = calloc((size_t)s->parts->n + 1, sizeof *d->mesh);
-    w->hs_point = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_point);
-    w->hs_normal = malloc((3 * (size_t)m->nh + 1) * sizeof *w->hs_normal);
-    d->plane_name = malloc(((size_t)m->nh + 1) * sizeof *d->plane_name);
-    if (!d->mesh || !w->hs_point || !w->hs_normal || !d->plane_name)
+    if (!ABUT_ARRAYS(ABUT_ZEROS(d->mesh, s->parts->n), ABUT_ITEMS(w->hs_point, 3 * (size_t)m->nh),
+                     ABUT_ITEMS(w->hs_normal, 3 * (size_t)m->nh), ABUT_ITEMS(d->plane_name, m->nh)))
         return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     for (int32_t k = 0; k < s->parts->n && !rc; k++) {
         const abut_part *p = &s->parts->part[k];
@@ -414,10 +411,8 @@ static abut_status take_model(abut_gltf *w, const abut_shot *s, abut_err *err)
         if ((size_t)p->nv > most) most = (size_t)p->nv;
     }
     if (rc) return rc;
-    w->base = malloc((w->width + 1) * sizeof *w->base);
-    w->now = malloc((w->width + 1) * sizeof *w->now);
-    w->vec = malloc(6 * most * sizeof *w->vec);
-    if (!w->base || !w->now || !w->vec) return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
+    if (!ABUT_ARRAYS(ABUT_ITEMS(w->base, w->width), ABUT_ITEMS(w->now, w->width), ABUT_ITEMS(w->vec, 6 * most)))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for the meshes");
     d->up_axis = abut_up_axis(m, &d->up_sign);
     w->nh = s->parts->n_plane;
     for (int32_t i = 0; i < w->nh; i++) {
@@ -512,9 +507,8 @@ static abut_status find_bounds(abut_gltf *w, abut_err *err)
         gltf_mesh *g = &d->mesh[i];
         g->skin_box = list_bounds(w->vec, list_make(g, w->base, SKIN, w->vec));
         g->loose_box = list_bounds(w->vec, list_make(g, w->base, LOOSE, w->vec));
-        g->skin_morph = malloc(d->n * sizeof *g->skin_morph);
-        g->loose_morph = malloc(d->n * sizeof *g->loose_morph);
-        if (!g->skin_morph || !g->loose_morph) return abut_fail(err, ABUT_E_NOMEM, "no memory for %zu frames", d->n);
+        if (!ABUT_ARRAYS(ABUT_ITEMS(g->skin_morph, d->n), ABUT_ITEMS(g->loose_morph, d->n)))
+            return abut_fail(err, ABUT_E_NOMEM, "no memory for %zu frames", d->n);
     }
     for (size_t k = 1; k < d->n; k++) {
         const abut_status rc = abut_spool_get(&w->spool, k, w->now, err);

@@ -20,21 +20,13 @@ abut_status abut_measure_init(abut_measure *ms, const abut_model *m, abut_err *e
     const abut_model *ordered = ms->reordered ? &ms->reordered->model : m;
     const abut_term_world world = { .model = ordered, .reordered = ms->reordered, .cm = &ms->cm };
     if (!rc) rc = abut_terms_init(&ms->terms, &world, NULL, err);
-    ms->J = calloc((size_t)m->nt + 1, sizeof *ms->J);
-    ms->stress = calloc((size_t)m->nt + 1, sizeof *ms->stress);
-    ms->strain = calloc(5 * (size_t)m->nsh + 1, sizeof *ms->strain);
-    ms->bend = calloc((size_t)m->nsh + 1, sizeof *ms->bend);
-    ms->force = calloc(3 * (size_t)m->nv + 1, sizeof *ms->force);
-    ms->plane = calloc(6 * (size_t)m->nh + 1, sizeof *ms->plane);
-    ms->y = calloc(3 * (size_t)m->nc + 1, sizeof *ms->y);
-    ms->center = calloc(3 * (size_t)m->no + 1, sizeof *ms->center);
-    ms->velocity = calloc(3 * (size_t)m->no + 1, sizeof *ms->velocity);
-    ms->mass = calloc((size_t)m->no + 1, sizeof *ms->mass);
-    ms->held = malloc((size_t)m->nv + 1);
-    if (ms->held) memset(ms->held, 1, (size_t)m->nv);
-    if (!rc && (!ms->held || !ms->J || !ms->stress || !ms->strain || !ms->bend || !ms->force || !ms->plane || !ms->y ||
-                !ms->center || !ms->velocity || !ms->mass))
+    if (!rc && !ABUT_ARRAYS(ABUT_ZEROS(ms->J, m->nt), ABUT_ZEROS(ms->stress, m->nt), ABUT_ZEROS(ms->strain, 5 * (size_t)m->nsh),
+                            ABUT_ZEROS(ms->bend, m->nsh), ABUT_ZEROS(ms->force, 3 * (size_t)m->nv),
+                            ABUT_ZEROS(ms->plane, 6 * (size_t)m->nh), ABUT_ZEROS(ms->y, 3 * (size_t)m->nc),
+                            ABUT_ZEROS(ms->center, 3 * (size_t)m->no), ABUT_ZEROS(ms->velocity, 3 * (size_t)m->no),
+                            ABUT_ZEROS(ms->mass, m->no), ABUT_ITEMS(ms->held, m->nv)))
         rc = abut_fail(err, ABUT_E_NOMEM, "no memory to measure frames");
+    if (!rc) memset(ms->held, 1, (size_t)m->nv);
     if (rc) abut_measure_clear(ms);
     return rc;
 }

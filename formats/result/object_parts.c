@@ -329,10 +329,9 @@ static abut_vec3 rest_normal(const abut_part *p, const double *X, int32_t t)
 
 static abut_status fans_make(const abut_part *p, const double *X, fans *f, abut_err *err)
 {
-    f->first = calloc((size_t)p->nv + 2, sizeof *f->first);
-    f->list = malloc((3 * (size_t)p->ntri + 1) * sizeof *f->list);
-    f->normal = malloc(((size_t)p->ntri + 1) * sizeof *f->normal);
-    if (!f->first || !f->list || !f->normal) return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for normals", p->name);
+    if (!ABUT_ARRAYS(ABUT_ZEROS(f->first, (size_t)p->nv + 2), ABUT_ITEMS(f->list, 3 * (size_t)p->ntri),
+                     ABUT_ITEMS(f->normal, p->ntri)))
+        return abut_fail(err, ABUT_E_NOMEM, "object '%s': no memory for normals", p->name);
     for (int32_t c = 0; c < 3 * p->ntri; c++) f->first[p->tri[c] + 2]++;
     for (int32_t i = 0; i < p->nv; i++) f->first[i + 2] += f->first[i + 1];
     for (int32_t c = 0; c < 3 * p->ntri; c++) f->list[f->first[p->tri[c] + 1]++] = c;

@@ -141,10 +141,9 @@ static abut_status make_room(const maker *k, abut_smooth *s, abut_err *err)
     }
     if (nc + (size_t)m->nv > INT32_MAX || nw > INT32_MAX || 3 * nt > INT32_MAX)
         return abut_fail(err, ABUT_E_FORMAT, "smooth surface: %zu vertices, %zu triangles are too many: fewer segments", nc, nt);
-    s->first = malloc(2 * (nc + 1) * sizeof *s->first), s->node = malloc((nw + 1) * sizeof *s->node);
-    s->weight = malloc((nw + 1) * sizeof *s->weight), s->offset = calloc(3 * (nc + 1), sizeof *s->offset);
-    s->tri = malloc(3 * (nt + 1) * sizeof *s->tri), s->edge = malloc(2 * ((size_t)m->nce + 1) * sizeof *s->edge);
-    return s->first && s->node && s->weight && s->offset && s->tri && s->edge ? ABUT_OK : no_memory(m, err);
+    return ABUT_ARRAYS(ABUT_ITEMS(s->first, 2 * nc), ABUT_ITEMS(s->node, nw), ABUT_ITEMS(s->weight, nw),
+                       ABUT_ZEROS(s->offset, 3 * nc), ABUT_ITEMS(s->tri, 3 * nt), ABUT_ITEMS(s->edge, 2 * (size_t)m->nce))
+        ? ABUT_OK : no_memory(m, err);
 }
 
 static void add_term(abut_smooth *s, int32_t node, double weight)
@@ -334,9 +333,7 @@ static abut_status surface(const abut_part *p, abut_thick_part *t, abut_part *to
         to->ntri = sheets(p, at, e, NULL) + p->nseg * lathe_triangles(CAPSULE) + p->npoint * lathe_triangles(BALL);
         to->nseg = to->npoint = 0;
         to->seg = to->point = NULL;
-        to->node = malloc(((size_t)to->nv + 1) * sizeof *to->node);
-        to->tri = malloc((3 * (size_t)to->ntri + 1) * sizeof *to->tri);
-        if (!to->node || !to->tri) rc = no_room(p, err);
+        if (!ABUT_ARRAYS(ABUT_ITEMS(to->node, to->nv), ABUT_ITEMS(to->tri, 3 * (size_t)to->ntri))) rc = no_room(p, err);
     }
     if (!rc) {
         int32_t *tri = to->tri + 3 * sheets(p, at, e, to->tri), first = 2 * t->nsheet;
@@ -441,11 +438,8 @@ static abut_status number_points(abut_thick *t, const abut_parts *from, abut_err
     const size_t n = (size_t)t->parts.n_points + 1;
     int32_t most = 0;
     for (int32_t k = 0; k < from->n; k++) most = from->part[k].nv > most ? from->part[k].nv : most;
-    t->parts.lead = malloc(n * sizeof *t->parts.lead);
-    t->own = malloc(n * sizeof *t->own);
-    t->X = malloc(3 * n * sizeof *t->X), t->x = malloc(3 * n * sizeof *t->x), t->v = malloc(3 * n * sizeof *t->v);
-    t->normal = malloc((3 * (size_t)most + 1) * sizeof *t->normal);
-    if (!t->parts.lead || !t->own || !t->X || !t->x || !t->v || !t->normal)
+    if (!ABUT_ARRAYS(ABUT_ITEMS(t->parts.lead, n), ABUT_ITEMS(t->own, n), ABUT_ITEMS(t->X, 3 * n), ABUT_ITEMS(t->x, 3 * n),
+                     ABUT_ITEMS(t->v, 3 * n), ABUT_ITEMS(t->normal, 3 * (size_t)most)))
         return abut_fail(err, ABUT_E_NOMEM, "no memory for the %d points of thick surfaces", t->parts.n_points);
     memcpy(t->parts.lead, from->lead, (size_t)t->n_points * sizeof *t->parts.lead);
     for (int32_t k = 0; k < from->n; k++) {

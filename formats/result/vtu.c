@@ -128,13 +128,8 @@ static void grid_clear(vtu_grid *g)
 
 static abut_status grid_room(vtu_grid *g, size_t points, size_t cells, size_t corners, abut_err *err)
 {
-    g->node = malloc((points + 1) * sizeof *g->node);
-    g->lead = malloc((points + 1) * sizeof *g->lead);
-    g->conn = malloc((corners + 1) * sizeof *g->conn);
-    g->offset = malloc((cells + 1) * sizeof *g->offset);
-    g->type = malloc(cells + 1);
-    g->row = malloc((cells + 1) * sizeof *g->row);
-    if (g->node && g->lead && g->conn && g->offset && g->type && g->row) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(g->node, points), ABUT_ITEMS(g->lead, points), ABUT_ITEMS(g->conn, corners),
+                    ABUT_ITEMS(g->offset, cells), ABUT_ITEMS(g->type, cells), ABUT_ITEMS(g->row, cells))) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "no memory for a grid of %zu cells", cells);
 }
 

@@ -211,9 +211,7 @@ static abut_status repeat(const abut_scene_lattice *l, const abut_tree *count, i
 
 static abut_status new_rest(abut_scene_object *o, abut_err *err)
 {
-    o->shell.rest = calloc(9 * (size_t)o->mesh.nf + 1, sizeof *o->shell.rest);
-    o->rod_length = calloc((size_t)o->mesh.ns + 1, sizeof *o->rod_length);
-    if (o->shell.rest && o->rod_length) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ZEROS(o->shell.rest, 9 * (size_t)o->mesh.nf), ABUT_ZEROS(o->rod_length, o->mesh.ns))) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "no memory for the rest shape of %d triangles", o->mesh.nf);
 }
 

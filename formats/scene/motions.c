@@ -148,9 +148,8 @@ const abut_keys abut_scene_factor_keys = { "factor", NULL, FACTOR_KEYS, 2, NULL 
 
 static abut_status new_table(int32_t n, abut_scene_table *out, abut_err *err)
 {
-    out->time = malloc((size_t)n * sizeof *out->time);
-    out->value = malloc((size_t)n * sizeof *out->value);
-    if (!out->time || !out->value) return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d times", n);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(out->time, n), ABUT_ITEMS(out->value, n)))
+        return abut_fail(err, ABUT_E_NOMEM, "no memory for a table of %d times", n);
     out->n = n;
     return ABUT_OK;
 }

@@ -397,10 +397,8 @@ abut_status abut_adjoint_system_init(abut_adjoint_system *s, abut_objective *o, 
     const size_t nv = (size_t)o->model->nv;
     *s = (abut_adjoint_system){ .o = o, .of_run = abut_barrier_state_of(&o->terms)->curvature };
     abut_status rc = abut_linear_solver_init(&s->linear, abut_linear_solvers[0], threads, err);
-    s->rows = malloc((nv + 1) * sizeof *s->rows);
-    s->diag = malloc((nv + 1) * sizeof *s->diag);
-    s->work = malloc((27 * nv + 1) * sizeof *s->work);
-    if (!rc && !(s->rows && s->diag && s->work)) rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
+    if (!rc && !ABUT_ARRAYS(ABUT_ITEMS(s->rows, nv), ABUT_ITEMS(s->diag, nv), ABUT_ITEMS(s->work, 27 * nv)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "backward pass: %zu nodes", nv);
     for (size_t i = 0; s->rows && i < nv; i++) s->rows[i] = -2;
     if (rc) abut_adjoint_system_clear(s);
     return rc;

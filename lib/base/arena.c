@@ -139,6 +139,17 @@ int abut_grow(void *list, size_t n, size_t *cap, size_t size)
     return 1;
 }
 
+int abut_arrays_make(const abut_want *want, size_t n)
+{
+    int all = 1;
+    for (size_t i = 0; i < n; i++) {
+        void *at = want[i].zero ? calloc(want[i].n + 1, want[i].size) : abut_array_new(want[i].n, want[i].size);
+        memcpy(want[i].list, &at, sizeof at);
+        all &= at != NULL;
+    }
+    return all;
+}
+
 void abut_free_all(void *const *p, size_t n)
 {
     for (size_t i = 0; i < n; i++) free(p[i]);

@@ -39,6 +39,18 @@ int abut_resize(void *list, size_t n, size_t size);
 int abut_grow(void *list, size_t n, size_t *cap, size_t size);
 #define ABUT_RESIZE(list, n) abut_resize(&(list), (size_t)(n), sizeof *(list))
 #define ABUT_GROW(list, n, cap) abut_grow(&(list), (size_t)(n), &(cap), sizeof *(list))
+/* A malloc'ed array to be made: room for n items, filled with 0 or not. */
+typedef struct abut_want {
+    void *list;             /* address of the pointer to it */
+    size_t n, size;
+    int zero;
+} abut_want;
+#define ABUT_ITEMS(list, n) { &(list), (size_t)(n), sizeof *(list), 0 }
+#define ABUT_ZEROS(list, n) { &(list), (size_t)(n), sizeof *(list), 1 }
+/** Makes every array of ABUT_ITEMS and ABUT_ZEROS, each of at least one item.  Returns 0 if memory is out; then some are NULL. */
+#define ABUT_ARRAYS(...) \
+    abut_arrays_make((const abut_want[]){ __VA_ARGS__ }, sizeof((abut_want[]){ __VA_ARGS__ }) / sizeof(abut_want))
+int abut_arrays_make(const abut_want *want, size_t n);
 /** Frees malloc'ed arrays; NULL is fine. */
 #define ABUT_FREE(...) abut_free_all((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
 void abut_free_all(void *const *p, size_t n);

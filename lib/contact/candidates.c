@@ -36,9 +36,8 @@ static abut_status names_make(const abut_collmesh *cm, abut_candidate_search *s,
 {
     if (s->self && s->nc == cm->nc && s->n_seg == cm->n_seg) return ABUT_OK;
     ABUT_FREE(s->self, s->seg);
-    s->self = malloc(((size_t)cm->nc + 1) * sizeof *s->self);
-    s->seg = malloc((2 * (size_t)cm->n_seg + 1) * sizeof *s->seg);
-    if (!s->self || !s->seg) return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %d vertices", (int)cm->nc);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(s->self, cm->nc), ABUT_ITEMS(s->seg, 2 * (size_t)cm->n_seg)))
+        return abut_fail(err, ABUT_E_NOMEM, "candidates: no memory for %d vertices", (int)cm->nc);
     for (int32_t i = 0; i < cm->nc; i++) s->self[i] = i;
     for (int32_t i = 0; i < cm->n_seg; i++) memcpy(s->seg + 2 * i, cm->edge + 2 * (size_t)cm->seg[i], 2 * sizeof *s->seg);
     s->nc = cm->nc;
@@ -359,12 +358,8 @@ void abut_repeated_search_clear(abut_repeated_search *s)
 static abut_status reserve(abut_repeated_search *s, size_t nc, abut_err *err)
 {
     if (s->fixed) return ABUT_OK;
-    s->start = malloc((3 * nc + 1) * sizeof *s->start);
-    s->low = malloc((3 * nc + 1) * sizeof *s->low);
-    s->high = malloc((3 * nc + 1) * sizeof *s->high);
-    s->fixed = malloc(nc + 1);
-    s->changed = malloc(nc + 1);
-    if (s->start && s->low && s->high && s->fixed && s->changed) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(s->start, 3 * nc), ABUT_ITEMS(s->low, 3 * nc), ABUT_ITEMS(s->high, 3 * nc),
+                    ABUT_ITEMS(s->fixed, nc), ABUT_ITEMS(s->changed, nc))) return ABUT_OK;
     abut_repeated_search_clear(s);
     return abut_fail(err, ABUT_E_NOMEM, "contacts of %zu vertices", nc);
 }

@@ -201,10 +201,8 @@ static void merge(const abut_raw *c, size_t n, abut_pairs *out)
 static abut_status owned_reserve(abut_pairs *p, size_t cap, abut_err *err)
 {
     free(p->reach), free(p->of), free(p->bent);
-    p->reach = malloc(cap * sizeof *p->reach);
-    p->of = malloc(cap * sizeof *p->of);
-    p->bent = malloc(cap * sizeof *p->bent);
-    return p->reach && p->of && p->bent ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", cap);
+    return ABUT_ARRAYS(ABUT_ITEMS(p->reach, cap), ABUT_ITEMS(p->of, cap), ABUT_ITEMS(p->bent, cap))
+        ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "contact: no memory for %zu contacts", cap);
 }
 
 static abut_status pairs_reserve(abut_pairs *p, size_t n, abut_err *err)

@@ -447,11 +447,8 @@ static abut_status prepare(check *c, const abut_model *model, const double *x, a
     if (rc) return rc;
     c->cm.rigid_meet = 1;
     const size_t nc = (size_t)c->cm.nc, ne = (size_t)c->cm.ne;
-    c->y = malloc((3 * nc + 1) * sizeof *c->y);
-    c->vert_hit = calloc(nc + 1, 1);
-    c->edge_hit = calloc(ne + 1, 1);
-    c->found = malloc(ABUT_OFFENDERS_KEPT * sizeof *c->found);
-    if (!c->y || !c->vert_hit || !c->edge_hit || !c->found)
+    if (!ABUT_ARRAYS(ABUT_ITEMS(c->y, 3 * nc), ABUT_ZEROS(c->vert_hit, nc), ABUT_ZEROS(c->edge_hit, ne),
+                     ABUT_ITEMS(c->found, ABUT_OFFENDERS_KEPT)))
         return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %zu vertices", nc);
     abut_collmesh_positions(&c->cm, x, c->y);
     return ABUT_OK;

@@ -193,9 +193,8 @@ static abut_status make_room(abut_touch_search *s, const abut_collmesh *cm, abut
     if (s->cap_node >= 4 * most) return ABUT_OK;
     ABUT_FREE(s->node, s->b);
     s->cap_node = 0;
-    s->node = malloc(4 * most * sizeof *s->node);
-    s->b = malloc(4 * most * sizeof *s->b);
-    if (!s->node || !s->b) return abut_fail(err, ABUT_E_NOMEM, "contacts of %zu nodes", 4 * most);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(s->node, 4 * most), ABUT_ITEMS(s->b, 4 * most)))
+        return abut_fail(err, ABUT_E_NOMEM, "contacts of %zu nodes", 4 * most);
     s->cap_node = 4 * most;
     return ABUT_OK;
 }

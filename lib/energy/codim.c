@@ -29,13 +29,8 @@ static abut_status allocate(abut_codim *t, abut_err *err)
 {
     const abut_model *m = t->model;
     const size_t ns = (size_t)m->nsh + 1;
-    t->node = malloc(4 * t->n * sizeof *t->node);
-    t->inc_first = calloc((size_t)m->nv + 1, sizeof *t->inc_first);
-    t->inc = malloc(4 * t->n * sizeof *t->inc);
-    t->B = malloc(4 * ns * sizeof *t->B);
-    t->vol = malloc(ns * sizeof *t->vol);
-    t->membrane = calloc((size_t)m->nm + 1, sizeof *t->membrane);
-    if (t->node && t->inc_first && t->inc && t->B && t->vol && t->membrane) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(t->node, 4 * t->n), ABUT_ZEROS(t->inc_first, (size_t)m->nv + 1), ABUT_ITEMS(t->inc, 4 * t->n),
+                    ABUT_ITEMS(t->B, 4 * ns), ABUT_ITEMS(t->vol, ns), ABUT_ZEROS(t->membrane, m->nm))) return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "rest shapes of %zu thin elements", t->n);
 }
 

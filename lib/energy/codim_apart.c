@@ -62,9 +62,7 @@ abut_status abut_codim_apart_init(abut_codim_apart *a, const abut_codim *t, doub
 {
     const size_t n = t->n;
     *a = (abut_codim_apart){ .t = *t, .scale = scale };
-    a->t.node = malloc((4 * n + 1) * sizeof *a->t.node);
-    a->K = malloc((ABUT_CODIM_PAIRS * n + 1) * sizeof *a->K);
-    if (!a->t.node || !a->K) {
+    if (!ABUT_ARRAYS(ABUT_ITEMS(a->t.node, 4 * n), ABUT_ITEMS(a->K, ABUT_CODIM_PAIRS * n))) {
         abut_codim_apart_clear(a);
         return abut_fail(err, ABUT_E_NOMEM, "%zu thin elements taken apart", n);
     }

@@ -29,9 +29,8 @@ static abut_status damping_init(abut_damping *d, const abut_mass *M, const abut_
     *d = (abut_damping){ .M = M, .mass = m->damp_mass ? m->damp_mass[0] : 0,
                          .stiffness = m->damp_stiffness ? m->damp_stiffness[0] : 0 };
     if (d->stiffness == 0) return ABUT_OK;
-    d->K = malloc(((size_t)m->nt * abut_packed_size(4) + 1) * sizeof *d->K);
-    d->codim_K = malloc((t->n * abut_packed_size(4) + 1) * sizeof *d->codim_K);
-    if (d->K && d->codim_K) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(d->K, (size_t)m->nt * abut_packed_size(4)), ABUT_ITEMS(d->codim_K, t->n * abut_packed_size(4))))
+        return ABUT_OK;
     damping_clear(d);
     return abut_fail(err, ABUT_E_NOMEM, "damping: stiffness of %d tets, %zu thin elements", m->nt, t->n);
 }

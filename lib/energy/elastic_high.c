@@ -49,12 +49,8 @@ static abut_status basis_table_init(abut_basis_table *b, int order, int degree, 
     b->groups = (q.n + ABUT_LANES - 1) / ABUT_LANES;
     b->wide = (b->nodes + ABUT_LANES - 1) / ABUT_LANES * ABUT_LANES;
     const size_t points = (size_t)(ABUT_LANES * b->groups), nodes = (size_t)b->nodes;
-    b->w = malloc(points * sizeof *b->w);
-    b->L = malloc(points * 4 * sizeof *b->L);
-    b->phi = malloc(points * nodes * sizeof *b->phi);
-    b->by_node = malloc(points * nodes * 3 * sizeof *b->by_node);
-    b->by_point = calloc(points * 3 * (size_t)b->wide, sizeof *b->by_point);
-    const int ok = b->w && b->L && b->phi && b->by_node && b->by_point;
+    const int ok = ABUT_ARRAYS(ABUT_ITEMS(b->w, points), ABUT_ITEMS(b->L, points * 4), ABUT_ITEMS(b->phi, points * nodes),
+                               ABUT_ITEMS(b->by_node, points * nodes * 3), ABUT_ZEROS(b->by_point, points * 3 * (size_t)b->wide));
     if (ok) fill(b, &q);
     else basis_table_clear(b);
     abut_quadrature_clear(&q);
@@ -610,9 +606,8 @@ static abut_status make(void **self, const abut_term_world *w, int order, abut_e
     if (!t) return abut_fail(err, ABUT_E_NOMEM, "elasticity: %d tets", w->model->nt);
     const abut_status rc = abut_elastic_high_init(&t->e, w->model, order, w->reordered ? w->reordered->number : NULL, err);
     if (rc || !t->e.n) return destroy(t), rc;
-    t->x = malloc(3 * (size_t)w->model->nv * sizeof *t->x);
-    t->f = malloc(3 * (size_t)t->e.n * (size_t)t->e.nodes * sizeof *t->f);
-    if (t->x && t->f) return *self = t, ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(t->x, 3 * (size_t)w->model->nv), ABUT_ITEMS(t->f, 3 * (size_t)t->e.n * (size_t)t->e.nodes)))
+        return *self = t, ABUT_OK;
     destroy(t);
     return abut_fail(err, ABUT_E_NOMEM, "elasticity: forces of %d tets of order %d", w->model->nt, order);
 }

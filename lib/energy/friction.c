@@ -25,12 +25,8 @@ static abut_status reserve(abut_lag *lag, size_t n, abut_err *err)
     lag->n = 0;
     if (n <= lag->cap) return ABUT_OK;
     abut_lag_clear(lag);
-    lag->node = malloc(n * sizeof *lag->node);
-    lag->weight = malloc(n * sizeof *lag->weight);
-    lag->basis = malloc(n * sizeof *lag->basis);
-    lag->force = malloc(n * sizeof *lag->force);
-    lag->mu = malloc(n * sizeof *lag->mu);
-    if (!lag->node || !lag->weight || !lag->basis || !lag->force || !lag->mu) {
+    if (!ABUT_ARRAYS(ABUT_ITEMS(lag->node, n), ABUT_ITEMS(lag->weight, n), ABUT_ITEMS(lag->basis, n), ABUT_ITEMS(lag->force, n),
+                     ABUT_ITEMS(lag->mu, n))) {
         abut_lag_clear(lag);
         return abut_fail(err, ABUT_E_NOMEM, "friction: %zu frozen contacts", n);
     }

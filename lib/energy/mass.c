@@ -107,9 +107,8 @@ static abut_status find_tets(const abut_model *m, tets_at *at, abut_err *err)
     int32_t node[ABUT_TET_NODES_MAX];
     size_t corners = 1;
     for (int32_t t = 0; t < m->nt; t++) corners += (size_t)abut_tet_nodes(abut_tet_order(m, t));
-    at->first = calloc((size_t)m->nv + 2, sizeof *at->first);
-    at->list = malloc(corners * sizeof *at->list);
-    if (!at->first || !at->list) return abut_fail(err, ABUT_E_NOMEM, "mass of %d nodes", m->nv);
+    if (!ABUT_ARRAYS(ABUT_ZEROS(at->first, (size_t)m->nv + 2), ABUT_ITEMS(at->list, corners)))
+        return abut_fail(err, ABUT_E_NOMEM, "mass of %d nodes", m->nv);
     for (int pass = 0; pass < 2; pass++) {
         for (int32_t t = 0; t < m->nt; t++) {
             const int n = abut_tet_order(m, t) > 1 ? abut_tet_corners(m, t, node) : 0;

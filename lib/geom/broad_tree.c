@@ -333,11 +333,8 @@ static void packs_name(const abut_prims *p, struct tree *t)
 static abut_status tree_make(const abut_prims *p, struct tree *t, abut_err *err)
 {
     const size_t packs = t->packs.n_pack;
-    t->pack = malloc(packs * sizeof *t->pack);
-    t->query = malloc(packs * sizeof *t->query);
-    t->node = malloc(t->packs.n_node * sizeof *t->node);
-    t->slack = malloc(packs * sizeof *t->slack);
-    if (!t->pack || !t->query || !t->node || !t->slack)
+    if (!ABUT_ARRAYS(ABUT_ITEMS(t->pack, packs), ABUT_ITEMS(t->query, packs), ABUT_ITEMS(t->node, t->packs.n_node),
+                     ABUT_ITEMS(t->slack, packs)))
         return abut_fail(err, ABUT_E_NOMEM, "pair search: no memory for a tree of %zu items", t->packs.n);
     packs_name(p, t);
     return ABUT_OK;

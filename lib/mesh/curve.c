@@ -1,6 +1,7 @@
 /* The surface of a mesh of tets put onto a smooth shape: the shapes, then corners, edges, faces and nodes. */
 #include "mesh/tet_nodes.h"
 
+#include "base/arena.h"
 #include "base/order.h"
 #include "geom/jacobian.h"
 #include "geom/lagrange.h"
@@ -169,10 +170,8 @@ static abut_status begin(work *w, abut_err *err)
     abut_status rc = abut_surface_faces(m->tet, m->nt, &w->face, &w->nf, err);
     if (rc) return rc;
     const size_t nf = (size_t)w->nf;
-    w->first = calloc((size_t)m->nt + 2, sizeof *w->first);
-    w->tri = malloc((3 * nf + 1) * sizeof *w->tri);
-    w->normal = malloc((nf + 1) * sizeof *w->normal);
-    if (!w->first || !w->tri || !w->normal) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d faces", w->nf);
+    if (!ABUT_ARRAYS(ABUT_ZEROS(w->first, (size_t)m->nt + 2), ABUT_ITEMS(w->tri, 3 * nf), ABUT_ITEMS(w->normal, nf)))
+        return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d faces", w->nf);
     for (size_t i = 0; i < nf; i++) {
         const size_t t = (size_t)(w->face[i] / 4);
         w->first[t + 1]++;
@@ -212,9 +211,8 @@ typedef struct items {
 static abut_status items_of(const int32_t *e, int32_t n, int width, int32_t nv, items *out, abut_err *err)
 {
     const size_t total = (size_t)n * (size_t)width;
-    out->row = calloc((size_t)nv + 2, sizeof *out->row);
-    out->list = malloc((total + 1) * sizeof *out->list);
-    if (!out->row || !out->list) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d items", n);
+    if (!ABUT_ARRAYS(ABUT_ZEROS(out->row, (size_t)nv + 2), ABUT_ITEMS(out->list, total)))
+        return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d items", n);
     for (size_t i = 0; i < total; i++) out->row[e[i] + 2]++;
     for (int32_t v = 0; v < nv; v++) out->row[v + 2] += out->row[v + 1];
     for (size_t i = 0; i < total; i++) out->list[out->row[e[i] + 1]++] = (int32_t)(i / (size_t)width);
@@ -294,12 +292,9 @@ static abut_status make_moves(work *w, abut_err *err)
 {
     const size_t ne = (size_t)w->ne, nf = (size_t)w->nf;
     w->face_inner = (w->order - 1) * (w->order - 2) / 2;
-    w->edge_face = malloc((EDGE_FACES * ne + 1) * sizeof *w->edge_face);
-    w->edge_move = calloc(3 * (size_t)(w->order - 1) * ne + 1, sizeof *w->edge_move);
-    w->face_move = calloc(3 * (size_t)w->face_inner * nf + 1, sizeof *w->face_move);
-    w->edge_halves = calloc(ne + 1, 1);
-    w->face_halves = calloc(nf + 1, 1);
-    if (!w->edge_face || !w->edge_move || !w->face_move || !w->edge_halves || !w->face_halves)
+    if (!ABUT_ARRAYS(ABUT_ITEMS(w->edge_face, EDGE_FACES * ne), ABUT_ZEROS(w->edge_move, 3 * (size_t)(w->order - 1) * ne),
+                     ABUT_ZEROS(w->face_move, 3 * (size_t)w->face_inner * nf), ABUT_ZEROS(w->edge_halves, ne),
+                     ABUT_ZEROS(w->face_halves, nf)))
         return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d edges and %d faces", w->ne, w->nf);
     for (size_t i = 0; i < EDGE_FACES * ne; i++) w->edge_face[i] = -1;
     for (int32_t i = 0; i < w->nf; i++)

@@ -238,10 +238,8 @@ static abut_status check_twice(const surface *s, abut_err *err)
 static abut_status list_sides(surface *s, abut_err *err)
 {
     const size_t n = 3 * (size_t)s->nf;
-    s->side = malloc((n + 1) * sizeof *s->side);
-    s->edge = malloc((2 * n + 1) * sizeof *s->edge);
-    s->owner = malloc((n + 1) * sizeof *s->owner);
-    if (!s->side || !s->edge || !s->owner) return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", s->nf);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(s->side, n), ABUT_ITEMS(s->edge, 2 * n), ABUT_ITEMS(s->owner, n)))
+        return abut_fail(err, ABUT_E_NOMEM, "surface: no memory for %d triangles", s->nf);
     for (size_t i = 0; i < n; i++) {
         const int32_t a = s->tri[i], b = s->tri[i - i % 3 + (i + 1) % 3];
         s->side[i] = (side){ a < b ? a : b, a < b ? b : a, (int32_t)(i / 3), a < b ? 1 : -1 };

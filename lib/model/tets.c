@@ -293,9 +293,7 @@ abut_status abut_reordered_new(abut_reordered **out, const abut_model *m, abut_e
     int ok = a && seen;
     if (ok) {
         a->model = *m;
-        a->number = malloc((nt + 1) * sizeof *a->number);
-        a->node = malloc(((size_t)m->nv + 1) * sizeof *a->node);
-        ok = a->number && a->node;
+        ok = ABUT_ARRAYS(ABUT_ITEMS(a->number, nt), ABUT_ITEMS(a->node, m->nv));
     }
     abut_status rc = ok ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "order of %zu tets: out of memory", nt);
     if (!rc) rc = order_tets(m, a->number, err);

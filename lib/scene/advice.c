@@ -248,10 +248,8 @@ static abut_status prepare(search *s, const double *x, abut_err *err)
 {
     const abut_model *m = s->cm.model;
     const size_t n = (size_t)(m->no + m->nh), nv = (size_t)m->nv;
-    s->y = malloc((3 * (size_t)s->cm.nc + 1) * sizeof *s->y);
-    s->mass = malloc((n + 1) * sizeof *s->mass);
-    s->seen = calloc(nv + 1, sizeof *s->seen);
-    if (!s->y || !s->mass || !s->seen) return abut_fail(err, ABUT_E_NOMEM, "pressed starts: no memory for %zu nodes", nv);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(s->y, 3 * (size_t)s->cm.nc), ABUT_ITEMS(s->mass, n), ABUT_ZEROS(s->seen, nv)))
+        return abut_fail(err, ABUT_E_NOMEM, "pressed starts: no memory for %zu nodes", nv);
     for (size_t i = 0; i < n; i++) s->mass[i] = i < (size_t)m->no ? 0 : INFINITY;
     for (size_t i = 0; i < nv; i++) s->mass[m->body[i]] += m->role[i] == ABUT_NODE_FREE ? m->mass[i] : INFINITY;
     abut_collmesh_positions(&s->cm, x, s->y);

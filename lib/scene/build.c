@@ -199,9 +199,7 @@ static abut_status part_number(abut_part *p, abut_built *out, abut_object_facts 
     const abut_mesh *m = &p->object->mesh;
     const size_t n = (size_t)m->nv + 1;
     const int proxy = abut_part_has_proxy(p);
-    p->node = malloc(n * sizeof *p->node);
-    p->vertex = malloc(n * sizeof *p->vertex);
-    if (!p->node || !p->vertex) return no_memory(err, "nodes");
+    if (!ABUT_ARRAYS(ABUT_ITEMS(p->node, n), ABUT_ITEMS(p->vertex, n))) return no_memory(err, "nodes");
     memset(p->node, -1, n * sizeof *p->node);
     memset(p->vertex, -1, n * sizeof *p->vertex);
     mark(p->vertex, p->edge, 2 * (size_t)p->nedge);
@@ -243,12 +241,9 @@ static abut_status check_elements(const abut_scene_object *o, abut_err *err)
 static abut_status parts_make(abut_build *b, abut_err *err)
 {
     const abut_scene *s = b->scene;
-    b->part = calloc((size_t)s->nobjects + 1, sizeof *b->part);
-    b->out->object = calloc((size_t)s->nobjects + 1, sizeof *b->out->object);
-    b->out->selected = calloc((size_t)s->nmotions + 1, sizeof *b->out->selected);
-    b->out->attached = calloc((size_t)s->nattachments + 1, sizeof *b->out->attached);
-    b->out->sewn = calloc((size_t)s->nseams + 1, sizeof *b->out->sewn);
-    if (!b->part || !b->out->object || !b->out->selected || !b->out->attached || !b->out->sewn) return no_memory(err, "objects");
+    if (!ABUT_ARRAYS(ABUT_ZEROS(b->part, s->nobjects), ABUT_ZEROS(b->out->object, s->nobjects),
+                     ABUT_ZEROS(b->out->selected, s->nmotions), ABUT_ZEROS(b->out->attached, s->nattachments),
+                     ABUT_ZEROS(b->out->sewn, s->nseams))) return no_memory(err, "objects");
     abut_status rc = ABUT_OK;
     int32_t simulated = 0;
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {

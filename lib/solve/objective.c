@@ -690,11 +690,8 @@ abut_status abut_point_init(abut_point *p, const abut_objective *o, int which, a
     assert(o);
     const size_t nv3 = 3 * (size_t)o->model->nv;
     *p = (abut_point){ .stamp = (uint64_t)which, .e = { .sum = INFINITY } };
-    p->x = calloc(nv3, sizeof *p->x);
-    p->z = calloc(nv3, sizeof *p->z);
-    p->g = calloc(nv3, sizeof *p->g);
-    p->y = calloc(3 * (size_t)o->model->nc + 1, sizeof *p->y);
-    if (p->x && p->z && p->g && p->y) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ZEROS(p->x, nv3), ABUT_ZEROS(p->z, nv3), ABUT_ZEROS(p->g, nv3),
+                    ABUT_ZEROS(p->y, 3 * (size_t)o->model->nc))) return ABUT_OK;
     abut_point_clear(p);
     return abut_fail(err, ABUT_E_NOMEM, "step: %d nodes", o->model->nv);
 }

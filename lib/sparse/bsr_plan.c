@@ -220,9 +220,7 @@ static abut_status chunks_make(abut_set_plan *s, const abut_elements *set, abut_
         p->n = n;
         p->elements = each;
         p->blocks = (uint32_t)(each * abut_packed_size(set->corners) / 9);
-        p->first = calloc(n + 1, sizeof *p->first);
-        p->kept = abut_array_new(s->nb, sizeof *p->kept);
-        ok = p->first && p->kept;
+        ok = ABUT_ARRAYS(ABUT_ZEROS(p->first, n + 1), ABUT_ITEMS(p->kept, s->nb));
     }
     if (ok) {
         count_parts(s, p, items);
@@ -384,12 +382,8 @@ static abut_status set_plan_fill(abut_set_plan *p, int32_t n, const uint32_t *en
         for (uint32_t k = c ? end[c - 1] : 0; k < end[c]; k++) nb += ent[k].row != last, last = ent[k].row;
     }
     p->nb = nb;
-    p->col = abut_array_new((size_t)n, sizeof *p->col);
-    p->row = abut_array_new(nb, sizeof *p->row);
-    p->slot = abut_array_new(nb, sizeof *p->slot);
-    p->ptr = abut_array_new(nb, sizeof *p->ptr);
-    p->item = abut_array_new(total, sizeof *p->item);
-    if (!p->col || !p->row || !p->slot || !p->ptr || !p->item) return abut_no_memory("matrix", err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(p->col, n), ABUT_ITEMS(p->row, nb), ABUT_ITEMS(p->slot, nb), ABUT_ITEMS(p->ptr, nb),
+                     ABUT_ITEMS(p->item, total))) return abut_no_memory("matrix", err);
     size_t b = 0;
     for (int32_t c = 0; c < n; c++) {
         int32_t last = -1;

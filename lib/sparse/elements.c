@@ -53,10 +53,7 @@ abut_status abut_row_map_transpose(abut_row_map *W, abut_err *err)
     back_clear(W);
     if (!W->first) return ABUT_OK;
     const size_t n = (size_t)W->first[W->rows];
-    W->back_first = calloc((size_t)W->cols + 2, sizeof *W->back_first);
-    W->back_row = malloc((n + 1) * sizeof *W->back_row);
-    W->back_weight = malloc((n + 1) * sizeof *W->back_weight);
-    if (!W->back_first || !W->back_row || !W->back_weight) {
+    if (!ABUT_ARRAYS(ABUT_ZEROS(W->back_first, (size_t)W->cols + 2), ABUT_ITEMS(W->back_row, n), ABUT_ITEMS(W->back_weight, n))) {
         back_clear(W);
         return abut_fail(err, ABUT_E_NOMEM, "row map: %zu entries", n);
     }
@@ -230,9 +227,7 @@ static abut_status reserve(struct abut_owned_set *s, size_t groups, size_t corne
     if (groups > s->cap) {
         ABUT_FREE(s->group, s->row);
         s->cap = groups + groups / 4;
-        s->group = malloc(s->cap * sizeof *s->group);
-        s->row = malloc(s->cap * FOUR * corners * sizeof *s->row);
-        if (!s->group || !s->row) s->cap = 0;
+        if (!ABUT_ARRAYS(ABUT_ITEMS(s->group, s->cap), ABUT_ITEMS(s->row, s->cap * FOUR * corners))) s->cap = 0;
     }
     return groups <= s->cap ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "elements of a rank: %zu groups", groups);
 }

@@ -135,11 +135,8 @@ abut_status abut_woodbury_make(abut_woodbury *s, abut_linear_solver *base, int32
     if (!at) return no_memory(n, err);
     *s = (abut_woodbury){ .base = base, .n = n, .m = number_rows(n, e, at) };
     const size_t m = (size_t)s->m;
-    s->row = malloc((m + 1) * sizeof *s->row);
-    s->P = malloc((m * m + 1) * sizeof *s->P);
-    s->K = malloc((9 * m * m + 1) * sizeof *s->K);
-    s->y = malloc((3 * (size_t)n + 9 * m + 1) * sizeof *s->y);
-    rc = s->row && s->P && s->K && s->y ? ABUT_OK : no_memory(s->m, err);
+    rc = ABUT_ARRAYS(ABUT_ITEMS(s->row, m), ABUT_ITEMS(s->P, m * m), ABUT_ITEMS(s->K, 9 * m * m),
+                     ABUT_ITEMS(s->y, 3 * (size_t)n + 9 * m)) ? ABUT_OK : no_memory(s->m, err);
     for (int32_t i = 0; i < n && !rc; i++)
         if (at[i]) s->row[at[i] - 1] = i;
     int ok = 1;

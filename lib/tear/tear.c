@@ -123,16 +123,10 @@ static abut_status allocate(tearing *w, size_t most, abut_err *err)
     const abut_model *m = w->m;
     cells *c = &w->c;
     const size_t nv = (size_t)m->nv + 1;
-    c->node = malloc(4 * most * sizeof *c->node);
-    c->now = malloc(4 * most * sizeof *c->now);
-    c->gone = calloc(most, 1);
-    c->touched = calloc(nv, 1);
-    c->kept = calloc(nv, 1);
-    c->first = calloc(nv + 1, sizeof *c->first);
-    c->inc = malloc(4 * most * sizeof *c->inc);
-    w->no_bend = calloc((size_t)m->nbd + 1, 1);
-    w->draw = calloc(3 * nv, sizeof *w->draw);
-    if (c->node && c->now && c->gone && c->touched && c->kept && c->first && c->inc && w->no_bend && w->draw) return ABUT_OK;
+    if (ABUT_ARRAYS(ABUT_ITEMS(c->node, 4 * most), ABUT_ITEMS(c->now, 4 * most), ABUT_ZEROS(c->gone, most),
+                    ABUT_ZEROS(c->touched, nv), ABUT_ZEROS(c->kept, nv), ABUT_ZEROS(c->first, nv + 1),
+                    ABUT_ITEMS(c->inc, 4 * most), ABUT_ZEROS(w->no_bend, (size_t)m->nbd + 1), ABUT_ZEROS(w->draw, 3 * nv)))
+        return ABUT_OK;
     return abut_fail(err, ABUT_E_NOMEM, "tearing: %zu elements, %d nodes", most, m->nv);
 }
 

@@ -44,9 +44,8 @@ abut_status abut_verdict_model(abut_verdict *v, const abut_model *m, abut_err *e
 {
     ABUT_FREE(v->node_number, v->tet_number);
     v->model = NULL;
-    v->node_number = malloc(((size_t)m->nv + 1) * sizeof *v->node_number);
-    v->tet_number = malloc(((size_t)m->nt + 1) * sizeof *v->tet_number);
-    if (!v->node_number || !v->tet_number) return abut_fail(err, ABUT_E_NOMEM, "numbers of %d nodes", m->nv);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(v->node_number, m->nv), ABUT_ITEMS(v->tet_number, m->nt)))
+        return abut_fail(err, ABUT_E_NOMEM, "numbers of %d nodes", m->nv);
     abut_status rc = abut_node_numbers(m, v->node_number, err);
     if (!rc) rc = abut_element_numbers(m, m->tet, 4, m->nt, v->tet_number, err);
     if (!rc) v->model = m;

@@ -340,9 +340,8 @@ abut_status abut_model_laws_init(abut_model_laws *l, const abut_model *m, abut_e
     *l = (abut_model_laws){ .model = m };
     abut_status rc = abut_model_laws_check(m, err);
     if (rc) return rc;
-    l->lame = malloc(((size_t)m->nm + 1) * 2 * sizeof *l->lame);
-    l->needs = calloc((size_t)m->nm + 1, 1);
-    if (!l->lame || !l->needs) rc = abut_fail(err, ABUT_E_NOMEM, "%d materials", m->nm);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(l->lame, ((size_t)m->nm + 1) * 2), ABUT_ZEROS(l->needs, m->nm)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "%d materials", m->nm);
     for (int32_t i = 0; i < m->nm && !rc; i++) rc = init_material(l, i, err);
     if (rc) abut_model_laws_clear(l);
     return rc;

@@ -1,4 +1,5 @@
 
+#include "base/arena.h"
 #include "base/words.h"
 #include "math/vec3.h"
 #include "mesh/generate/generate.h"
@@ -192,9 +193,8 @@ abut_status abut_generate_cage(const abut_mesh *surface, double cell, double inf
     if (!rc) rc = frame(surface, cell, inflate, &c, err);
     const size_t total = rc ? 0 : (size_t)c.n[0] * (size_t)c.n[1] * (size_t)c.n[2];
     if (!rc) {
-        c.full = calloc(total + 1, 1);
-        stack = malloc((total + 1) * sizeof *stack);
-        if (!c.full || !stack) rc = abut_fail(err, ABUT_E_NOMEM, "cage: no memory for %zu cells", total);
+        if (!ABUT_ARRAYS(ABUT_ZEROS(c.full, total), ABUT_ITEMS(stack, total)))
+            rc = abut_fail(err, ABUT_E_NOMEM, "cage: no memory for %zu cells", total);
     }
     if (!rc) {
         fill_near(&c, surface, inflate);

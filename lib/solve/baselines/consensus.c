@@ -97,9 +97,7 @@ static abut_status find_beside(abut_copies *c, const abut_model *m, abut_err *er
     size_t n = 0;
     for (int32_t t = 0; t < m->nt; t++) n = tets_beside(c, m, t, n);
     c->beside = n;
-    c->beside_copy = malloc((4 * n + 1) * sizeof *c->beside_copy);
-    c->beside_tet = malloc((n + 1) * sizeof *c->beside_tet);
-    if (!c->beside_copy || !c->beside_tet) return copies_no_memory(m, err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(c->beside_copy, 4 * n), ABUT_ITEMS(c->beside_tet, n))) return copies_no_memory(m, err);
     n = 0;
     for (int32_t t = 0; t < m->nt; t++) n = tets_beside(c, m, t, n);
     return ABUT_OK;

@@ -170,10 +170,8 @@ static abut_status ichol_factor(void *self, const abut_initial_at *at, abut_repo
     abut_bsr B = { 0 };
     (void)rep;
     empty(o);
-    o->order = malloc((n + 1) * sizeof *o->order);
-    o->r = malloc((3 * n + 1) * sizeof *o->r);
-    o->z = malloc((3 * n + 1) * sizeof *o->z);
-    abut_status rc = o->order && o->r && o->z ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix: %zu rows", n);
+    abut_status rc = ABUT_ARRAYS(ABUT_ITEMS(o->order, n), ABUT_ITEMS(o->r, 3 * n), ABUT_ITEMS(o->z, 3 * n))
+        ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "initial matrix: %zu rows", n);
     if (!rc) rc = abut_band_order(A, o->order, err);
     if (!rc) rc = abut_band_permuted(A, o->order, &B, err);
     if (!rc) rc = abut_ichol_factor(&o->factor, &B, err);
@@ -354,9 +352,8 @@ static abut_status rotate_nodes(rest *s, const abut_objective *p, const double *
 {
     const abut_elastic *e = abut_elastic_of(&p->terms);
     ABUT_FREE(s->R, s->rotated);
-    s->R = malloc((9 * (size_t)p->nrow + 1) * sizeof *s->R);
-    s->rotated = malloc((6 * (size_t)p->nrow + 1) * sizeof *s->rotated);
-    if (!s->R || !s->rotated) return abut_initial_no_memory(p, err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(s->R, 9 * (size_t)p->nrow), ABUT_ITEMS(s->rotated, 6 * (size_t)p->nrow)))
+        return abut_initial_no_memory(p, err);
     #pragma omp parallel for schedule(static)
     for (int32_t i = 0; i < p->model->nv; i++)
         if (p->row[i] >= 0) rotation_of_node(e, x, i, s->R + 9 * (size_t)p->row[i]);

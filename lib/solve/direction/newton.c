@@ -44,9 +44,8 @@ static void release(void *self)
 
 static abut_status joints_new(newton *n, abut_err *err)
 {
-    n->push = malloc(3 * (size_t)n->p->model->nv * sizeof *n->push);
-    n->found = malloc(2 * (size_t)n->p->model->njr * sizeof *n->found);
-    return n->push && n->found ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "joints of %d nodes", n->p->model->nv);
+    return ABUT_ARRAYS(ABUT_ITEMS(n->push, 3 * (size_t)n->p->model->nv), ABUT_ITEMS(n->found, 2 * (size_t)n->p->model->njr))
+        ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "joints of %d nodes", n->p->model->nv);
 }
 
 static abut_status make(void **self, const abut_objective *p, const abut_direction_options *opt, abut_err *err)

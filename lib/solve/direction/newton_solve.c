@@ -62,13 +62,12 @@ abut_status abut_newton_solve_init(abut_newton_solve *s, const abut_objective *p
                                    abut_err *err)
 {
     assert(p && opt);
-    const size_t bytes = 3 * (size_t)p->model->nv * sizeof(double) + 1;
+    const size_t n = 3 * (size_t)p->model->nv;
     *s = (abut_newton_solve){ .user = opt->user, .bad_node = -1 };
     abut_status rc = linear_init(s, opt, err);
     if (!rc) rc = abut_ordering_init(&s->order, p->model->nv, orders ? &s->linear : NULL, err);
-    s->rhs = malloc(bytes);
-    s->sol = malloc(bytes);
-    if (!rc && !(s->rhs && s->sol)) rc = abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", p->model->nv);
+    if (!rc && !ABUT_ARRAYS(ABUT_ITEMS(s->rhs, n), ABUT_ITEMS(s->sol, n)))
+        rc = abut_fail(err, ABUT_E_NOMEM, "Newton direction: %d nodes", p->model->nv);
     if (rc) abut_newton_solve_clear(s);
     return rc;
 }

@@ -185,11 +185,8 @@ static abut_status init(abut_admm *a, const abut_objective *p, double fit_low, d
 {
     const abut_model *m = p->model;
     const size_t n = variables(a, m);
-    a->k = malloc(((size_t)m->nm + 1) * sizeof *a->k);
-    a->z = calloc(n + 1, sizeof *a->z);
-    a->u = calloc(n + 1, sizeof *a->u);
-    a->side = malloc(((size_t)m->nt + 1) * sizeof *a->side);
-    abut_status rc = a->k && a->z && a->u && a->side ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
+    abut_status rc = ABUT_ARRAYS(ABUT_ITEMS(a->k, m->nm), ABUT_ZEROS(a->z, n), ABUT_ZEROS(a->u, n), ABUT_ITEMS(a->side, m->nt))
+        ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "ADMM: %zu local variables", n);
     if (!rc && m->nt) rc = abut_stiffness_fit_materials(abut_elastic_of(&p->terms), fit_low, fit_high, a->k, err);
     for (size_t t = 0; t < (size_t)m->nt && !rc; t++) a->side[t] = cbrt(abut_elastic_of(&p->terms)->vol[t]);
     if (rc) abut_admm_clear(a);

@@ -85,9 +85,8 @@ static abut_status list(listing *t, const abut_operator *A, abut_err *err)
     loose_blocks *l = t->l;
     const size_t all = l->first[l->n];
     const abut_operator_reader to = { list_diagonal, list_elements, t, note_matrix };
-    l->row = malloc((all + 1) * sizeof *l->row);
-    l->val = malloc((9 * all + 1) * sizeof *l->val);
-    if (!l->row || !l->val) return abut_fail(err, ABUT_E_NOMEM, "incomplete factor: %zu blocks of elements", all);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(l->row, all), ABUT_ITEMS(l->val, 9 * all)))
+        return abut_fail(err, ABUT_E_NOMEM, "incomplete factor: %zu blocks of elements", all);
     for (size_t i = 0; i < all; i++) l->row[i] = -1;
     t->writes = 1;
     const abut_status rc = A->read(A->self, 1, &to, err);
@@ -211,9 +210,8 @@ static abut_status pattern(abut_incomplete *f, const loose_blocks *l, abut_err *
     if (most > f->cap) {
         ABUT_FREE(f->row, f->val);
         f->cap = most + most / 8;
-        f->row = malloc(f->cap * sizeof *f->row);
-        f->val = malloc(9 * f->cap * sizeof *f->val);
-        if (!f->row || !f->val) return f->cap = 0, free(many), no_memory(err, most);
+        if (!ABUT_ARRAYS(ABUT_ITEMS(f->row, f->cap), ABUT_ITEMS(f->val, 9 * f->cap)))
+            return f->cap = 0, free(many), no_memory(err, most);
     }
     #pragma omp parallel for schedule(static) if ((size_t)f->n >= ABUT_PAR_MIN)
     for (int32_t c = 0; c < f->n; c++) many[c] = column_rows(l, c, f->row + f->ptr[c]);

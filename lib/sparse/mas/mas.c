@@ -437,9 +437,8 @@ static abut_status levels_reserve(abut_mas *m, abut_err *err)
     for (int l = 0; l < m->at.levels; l++) {
         const int32_t n = m->at.level[l].n, groups = abut_mas_groups(n);
         m->level[l].groups = groups;
-        m->level[l].L = malloc(((size_t)groups * ABUT_MAS_GROUP + 1) * sizeof *m->level[l].L);
-        m->level[l].v = malloc((3 * (size_t)n + 1) * sizeof *m->level[l].v);
-        if (!m->level[l].L || !m->level[l].v) return abut_no_memory("multilevel Schwarz", err);
+        if (!ABUT_ARRAYS(ABUT_ITEMS(m->level[l].L, (size_t)groups * ABUT_MAS_GROUP), ABUT_ITEMS(m->level[l].v, 3 * (size_t)n)))
+            return abut_no_memory("multilevel Schwarz", err);
     }
     return ABUT_OK;
 }
@@ -452,9 +451,8 @@ static abut_status parts_make(abut_mas *m, const abut_operator *A, abut_err *err
         return abut_fail(err, ABUT_E_ARG, "multilevel Schwarz preconditioner: rigid motions of %d rows need their positions", n);
     m->parts = (n + ABUT_MAS_PART / 2) / ABUT_MAS_PART;
     if (!m->parts) m->parts = 1;
-    m->first = malloc(((size_t)m->parts + 1) * sizeof *m->first);
-    m->where = malloc((3 * (size_t)n + 1) * sizeof *m->where);
-    if (!m->first || !m->where) return abut_no_memory("multilevel Schwarz", err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(m->first, (size_t)m->parts + 1), ABUT_ITEMS(m->where, 3 * (size_t)n)))
+        return abut_no_memory("multilevel Schwarz", err);
     for (int32_t p = 0; p < m->parts; p++) m->first[p] = p * ABUT_MAS_PART;
     m->first[m->parts] = n;
     memcpy(m->where, A->where, 3 * (size_t)n * sizeof *m->where);

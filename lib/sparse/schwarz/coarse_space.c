@@ -276,11 +276,8 @@ void abut_coarse_space_free(abut_coarse_space **out)
 static abut_status members_make(abut_coarse_space *c, const int32_t *first, const int32_t *row, abut_err *err)
 {
     const size_t m = (size_t)first[c->k];
-    c->first = abut_array_new((size_t)c->k, sizeof *c->first);
-    c->in = abut_array_new(m, sizeof *c->in);
-    c->at = abut_array_new((size_t)c->n, sizeof *c->at);
-    c->of = abut_array_new(m, sizeof *c->of);
-    if (!c->first || !c->in || !c->at || !c->of) return abut_no_memory("coarse space", err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(c->first, (size_t)c->k), ABUT_ITEMS(c->in, m), ABUT_ITEMS(c->at, (size_t)c->n),
+                     ABUT_ITEMS(c->of, m))) return abut_no_memory("coarse space", err);
     memcpy(c->first, first, ((size_t)c->k + 1) * sizeof *first);
     abut_list_groups(row, m, c->n, c->at, c->of);
     for (int32_t j = 0; j < c->k; j++)
@@ -331,9 +328,8 @@ static abut_status reach_make(abut_coarse_space *c, const abut_bsr *A, abut_err 
 /* Near sets by rows. */
 static abut_status near_by_rows(abut_coarse_space *c, abut_err *err)
 {
-    c->near_at = calloc((size_t)c->n + 1, sizeof *c->near_at);
-    c->near_of = abut_array_new((size_t)c->reach[c->k], sizeof *c->near_of);
-    if (!c->near_at || !c->near_of) return abut_no_memory("coarse space", err);
+    if (!ABUT_ARRAYS(ABUT_ZEROS(c->near_at, (size_t)c->n + 1), ABUT_ITEMS(c->near_of, (size_t)c->reach[c->k])))
+        return abut_no_memory("coarse space", err);
     for (int32_t r = 0; r < c->reach[c->k]; r++) c->near_at[c->near[r] + 1]++;
     for (int32_t i = 0; i < c->n; i++) c->near_at[i + 1] += c->near_at[i];
     for (int32_t j = 0; j < c->k; j++)
