@@ -33,7 +33,7 @@ WARN := $(if $(findstring clang,$(notdir $(CC))),-Wno-pass-failed) -Wall -Wextra
 OPT  := $(if $(DEBUG),-O0,$(if $(SANITIZE)$(THREADSAN),-O1,-O2)) -g -fno-math-errno
 # the kernels: short loops over the entries of small matrices are written out.  No bit changes
 HOT  := lib/math/% lib/sparse/% lib/geom/% lib/energy/% lib/contact/% lib/judge/% lib/repair/% lib/gpu/% lib/solve/nodal/% \
-        lib/solve/baselines/barrier_hessians.c
+        lib/solve/baselines/barrier_hessians.c lib/solve/baselines/ichol.c lib/solve/baselines/qp.c
 OPT_HOT := $(if $(DEBUG)$(SANITIZE)$(THREADSAN),,-O3)
 SAN  := $(if $(SANITIZE),-fsanitize=address$(,)undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)$(if $(THREADSAN),-fsanitize=thread -fno-omit-frame-pointer)
 

@@ -3,7 +3,6 @@
 #define ABUT_SOLVE_REPORT_H
 
 #include "contact/step_bound.h"
-#include "sparse/qp.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -81,6 +80,22 @@ typedef struct abut_nodal_report {
     int twist_iterations;
     double detect, project, judge;  /* s */
 } abut_nodal_report;
+
+/* Answer of a quadratic program (solve/baselines/qp.h). */
+typedef enum abut_qp_answer {
+    ABUT_QP_SOLVED,
+    ABUT_QP_INFEASIBLE,     /* no p with |p_i| < far keeps all inequalities: lambda is the certificate */
+    ABUT_QP_LIMIT           /* the residuals are still too large */
+} abut_qp_answer;
+
+typedef struct abut_qp_result {
+    abut_qp_answer answer;
+    int iterations;
+    double stationary;      /* m: max |H p + g - A^T lambda| / w */
+    double feasible;        /* m: max of -(c_i + a_i p) / |a_i| */
+    double complementary;   /* m: max of min(s_i / |a_i|, lambda_i |a_i| sum (|a_ik| / |a_i|)^2 / w_k) */
+    double reach;           /* m: INFEASIBLE: every p that keeps the inequalities has an entry of this size or more */
+} abut_qp_result;
 
 /* Figures of a step by linearised inequalities (solve/baselines/sqp.h). */
 typedef struct abut_sqp_report {

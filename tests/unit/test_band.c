@@ -1,6 +1,6 @@
 /* The order of small bandwidth, and the matrix in it. */
 #include "box_tets.h"
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 #include "box_tets.h"
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 #include "sparse/pcg.h"
 
 #include "check.h"

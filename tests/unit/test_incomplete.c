@@ -1,7 +1,7 @@
 /* Incomplete factors of chunks of rows against those of whole matrices, and parts of rows. */
 #include "base/par.h"
 #include "box_tets.h"
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 #include "sparse/incomplete/incomplete.h"
 #include "sparse/operator.h"
 

@@ -6,11 +6,11 @@
 #include "geom/broad_phase.h"
 #include "geom/quadrature.h"
 #include "graph/graph.h"
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 #include "sparse/lbfgs.h"
 #include "sparse/linear_solver.h"
 #include "sparse/operator.h"
-#include "sparse/qp.h"
+#include "solve/baselines/qp.h"
 #include "sparse/schwarz/schwarz.h"
 #include "sparse/woodbury.h"
 

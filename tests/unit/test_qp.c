@@ -3,7 +3,7 @@
 #include "box_tets.h"
 #include "dense.h"
 #include "sparse/linear_solver.h"
-#include "sparse/qp.h"
+#include "solve/baselines/qp.h"
 
 #include "check.h"
 

@@ -11,7 +11,7 @@
 #include "math/svd3.h"
 #include "model/tets.h"
 #include "solve/direction/initial_laplacian.h"
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 #include "sparse/own/cholesky.h"
 #include "sparse/schwarz/schwarz.h"
 

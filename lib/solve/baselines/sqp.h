@@ -4,7 +4,7 @@
  *
  *     x = x_n, held nodes at their targets;   active set = pairs near there
  *     repeat
- *         p = argmin g.p + 1/2 p^T H p   subject to   c_i(x) + dc_i/dx p >= 0,  i in the active set       (sparse/qp.h)
+ *         p = argmin g.p + 1/2 p^T H p   subject to   c_i(x) + dc_i/dx p >= 0,  i in the active set       (solve/baselines/qp.h)
  *         x += alpha p
  *         active set += pairs that the motion x_n -> x meets, pairs near at x
  *     until |p|_inf / h <= tolerance and nothing has joined the active set
@@ -21,7 +21,7 @@
 #include "solve/options.h"
 #include "solve/objective.h"
 #include "solve/stepper.h"
-#include "sparse/qp.h"
+#include "solve/baselines/qp.h"
 
 /* The active set of quadratic programs: pairs of primitives, and vertices above half-spaces, that have an
  * inequality c(x) >= 0 in the programs of a step.  It grows within a step and ends with it.

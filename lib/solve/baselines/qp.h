@@ -10,9 +10,10 @@
  * The error of an answer is given in metres, by weights w of block rows that H is not below, as masses: a residual r of the
  * dynamics moves no row further than |r| / w, a multiplier lambda_i that is left no further than lambda_i times the compliance
  * sum |a_ik|^2 / w_k of its row. */
-#ifndef ABUT_SPARSE_QP_H
-#define ABUT_SPARSE_QP_H
+#ifndef ABUT_SOLVE_BASELINES_QP_H
+#define ABUT_SOLVE_BASELINES_QP_H
 
+#include "solve/report.h"
 #include "sparse/linear_solver.h"
 
 /* Borrowed. */
@@ -23,26 +24,11 @@ typedef struct abut_qp_rows {
     const double *c;        /* [n]; of the same unit as a p, which need not be m */
 } abut_qp_rows;
 
-typedef enum abut_qp_answer {
-    ABUT_QP_SOLVED,
-    ABUT_QP_INFEASIBLE,     /* no p with |p_i| < far keeps all inequalities: lambda is the certificate */
-    ABUT_QP_LIMIT           /* the residuals are still too large */
-} abut_qp_answer;
-
 typedef struct abut_qp_options {
     double within;          /* m: what residuals may be, above 0 */
     double far;             /* m: where p may end at most for inequalities to count as such that can be kept */
     int iterations;         /* at most */
 } abut_qp_options;
-
-typedef struct abut_qp_result {
-    abut_qp_answer answer;
-    int iterations;
-    double stationary;      /* m: max |H p + g - A^T lambda| / w */
-    double feasible;        /* m: max of -(c_i + a_i p) / |a_i| */
-    double complementary;   /* m: max of min(s_i / |a_i|, lambda_i |a_i| sum (|a_ik| / |a_i|)^2 / w_k) */
-    double reach;           /* m: INFEASIBLE: every p that keeps the inequalities has an entry of this size or more */
-} abut_qp_result;
 
 /** H      values in a pattern that has the blocks of A^T A, too; overwritten with those of the last matrix
  * g       [3 n], w [n] above 0

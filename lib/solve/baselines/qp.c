@@ -1,4 +1,4 @@
-#include "sparse/qp.h"
+#include "solve/baselines/qp.h"
 
 #include "base/order.h"
 #include "base/words.h"
@@ -13,10 +13,12 @@
 
 /* Rows are scaled to |a_i| = 1, so that s is in m. */
 typedef struct program {
-    abut_bsr *K;
-    const double *g, *w;
-    const abut_qp_rows *rows;
-    abut_linear_solver *linear;
+    struct given {
+        abut_bsr *K;
+        const double *g, *w;
+        const abut_qp_rows *rows;
+        abut_linear_solver *linear;
+    } of;
     size_t n3, m;
     double *H;              /* [9 nnz] of the matrix that was given */
     size_t (*block)[10];    /* [m] where the blocks (k, l), k <= l, of a row are in K */
@@ -35,7 +37,7 @@ static void times(const program *q, const double *p, double *out)
     for (size_t i = 0; i < q->m; i++) {
         double sum = 0;
         for (int k = 0; k < 4; k++) {
-            const int32_t r = q->rows->row[4 * i + k];
+            const int32_t r = q->of.rows->row[4 * i + k];
             for (int d = 0; d < 3 && r >= 0; d++) sum += row_block(q, i, k)[d] * p[3 * r + d];
         }
         out[i] = sum;
@@ -47,7 +49,7 @@ static void times_back(const program *q, const double *l, double factor, double 
 {
     for (size_t i = 0; i < q->m; i++)
         for (int k = 0; k < 4; k++) {
-            const int32_t r = q->rows->row[4 * i + k];
+            const int32_t r = q->of.rows->row[4 * i + k];
             for (int d = 0; d < 3 && r >= 0; d++) out[3 * r + d] += factor * l[i] * row_block(q, i, k)[d];
         }
 }
@@ -65,20 +67,20 @@ static void scale_rows(program *q)
     for (size_t i = 0; i < q->m; i++) {
         double size2 = 0, give = 0;
         for (int k = 0; k < 4; k++)
-            for (int d = 0; d < 3 && q->rows->row[4 * i + k] >= 0; d++) {
-                const double v = q->rows->a[12 * i + 3 * k + d];
+            for (int d = 0; d < 3 && q->of.rows->row[4 * i + k] >= 0; d++) {
+                const double v = q->of.rows->a[12 * i + 3 * k + d];
                 size2 += v * v;
-                give += v * v / q->w[q->rows->row[4 * i + k]];
+                give += v * v / q->of.w[q->of.rows->row[4 * i + k]];
             }
         const double f = size2 > 0 ? 1 / sqrt(size2) : 1;
-        for (int j = 0; j < 12; j++) q->a[12 * i + j] = q->rows->row[4 * i + j / 3] < 0 ? 0 : f * q->rows->a[12 * i + j];
-        q->c[i] = f * q->rows->c[i];
+        for (int j = 0; j < 12; j++) q->a[12 * i + j] = q->of.rows->row[4 * i + j / 3] < 0 ? 0 : f * q->of.rows->a[12 * i + j];
+        q->c[i] = f * q->of.rows->c[i];
         q->size[i] = 1 / f;
         q->give[i] = f * f * give;
         for (int k = 0, at = 0; k < 4; k++)
             for (int l = k; l < 4; l++, at++) {
-                const int32_t r = q->rows->row[4 * i + k], t = q->rows->row[4 * i + l];
-                q->block[i][at] = r < 0 || t < 0 ? SIZE_MAX : find_block(q->K, r > t ? r : t, r > t ? t : r);
+                const int32_t r = q->of.rows->row[4 * i + k], t = q->of.rows->row[4 * i + l];
+                q->block[i][at] = r < 0 || t < 0 ? SIZE_MAX : find_block(q->of.K, r > t ? r : t, r > t ? t : r);
             }
     }
 }
@@ -86,14 +88,14 @@ static void scale_rows(program *q)
 /* K = H + A^T D A */
 static void sum_matrix(program *q)
 {
-    memcpy(q->K->val, q->H, 9 * q->K->nnz * sizeof *q->H);
+    memcpy(q->of.K->val, q->H, 9 * q->of.K->nnz * sizeof *q->H);
     for (size_t i = 0; i < q->m; i++)
         for (int k = 0, at = 0; k < 4; k++)
             for (int l = k; l < 4; l++, at++) {
                 if (q->block[i][at] == SIZE_MAX) continue;
-                const int first = q->rows->row[4 * i + k] > q->rows->row[4 * i + l] ? k : l;     /* has the block's row */
+                const int first = q->of.rows->row[4 * i + k] > q->of.rows->row[4 * i + l] ? k : l;     /* has the block's row */
                 const double *u = row_block(q, i, first), *v = row_block(q, i, k + l - first);
-                double *to = q->K->val + 9 * q->block[i][at];
+                double *to = q->of.K->val + 9 * q->block[i][at];
                 for (int e = 0; e < 9; e++) to[e] += q->d[i] * u[e / 3] * v[e % 3];
             }
 }
@@ -103,11 +105,11 @@ static void sum_matrix(program *q)
  * the solution is not changed (Friedlander and Orban 2012). */
 static abut_status solve_linear(program *q, const double *lambda, abut_err *err)
 {
-    const abut_operator K = { .matrix = q->K };
+    const abut_operator K = { .matrix = q->of.K };
     for (size_t i = 0; i < q->n3; i++) q->rhs[i] = -q->rd[i];
     for (size_t i = 0; i < q->m; i++) q->dl[i] = -q->d[i] * (q->rp[i] + q->rc[i] / lambda[i]);
     times_back(q, q->dl, 1, q->rhs);
-    const abut_status rc = abut_linear_solve(q->linear, &K, q->rhs, NULL, q->dp, err);
+    const abut_status rc = abut_linear_solve(q->of.linear, &K, q->rhs, NULL, q->dp, err);
     if (rc) return rc;
     times(q, q->dp, q->ds);
     for (size_t i = 0; i < q->m; i++) {
@@ -142,14 +144,14 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
     memset(q->rd, 0, q->n3 * sizeof *q->rd);
     times_back(q, lambda, -1, q->rd);
     for (size_t i = 0; i < q->n3; i++) l1 += fabs(q->rd[i]);
-    abut_bsr H = *q->K;
+    abut_bsr H = *q->of.K;
     H.val = q->H;
     abut_bsr_multiply(&H, p, q->dp);
     double nothing = 0;     /* NaN once a number is not finite */
     r->stationary = r->feasible = r->complementary = 0;
     for (size_t i = 0; i < q->n3; i++) {
-        q->rd[i] += q->dp[i] + q->g[i];
-        r->stationary = fmax(r->stationary, fabs(q->rd[i]) / q->w[i / 3]);
+        q->rd[i] += q->dp[i] + q->of.g[i];
+        r->stationary = fmax(r->stationary, fabs(q->rd[i]) / q->of.w[i / 3]);
         nothing += 0 * q->rd[i];
     }
     times(q, p, q->rp);
@@ -169,10 +171,10 @@ static void look(program *q, const double *p, const double *lambda, abut_qp_resu
 /* Makes a predictor and a corrector step from (p, s, lambda), whose residuals are known. */
 static abut_status iterate(program *q, double *p, double *lambda, abut_err *err)
 {
-    const abut_operator K = { .matrix = q->K };
+    const abut_operator K = { .matrix = q->of.K };
     for (size_t i = 0; i < q->m; i++) q->d[i] = 1 / (q->s[i] / lambda[i] + SLIGHT * q->give[i]);
     sum_matrix(q);
-    abut_status rc = abut_linear_factor(q->linear, &K, ABUT_DOUBLE, err);
+    abut_status rc = abut_linear_factor(q->of.linear, &K, ABUT_DOUBLE, err);
     double mu = 0;
     for (size_t i = 0; i < q->m; i++) mu += q->rc[i] = q->s[i] * lambda[i];
     mu /= (double)(q->m ? q->m : 1);
@@ -192,19 +194,19 @@ static abut_status iterate(program *q, double *p, double *lambda, abut_err *err)
 /* p without inequalities; s no smaller than they are violated there, and lambda so that all products are the same. */
 static abut_status start(program *q, double within, double *p, double *lambda, abut_err *err)
 {
-    const abut_operator K = { .matrix = q->K };
+    const abut_operator K = { .matrix = q->of.K };
     double violated = within, stiff = 0;
     size_t n = 0;
-    for (size_t i = 0; i < q->n3; i++) q->rhs[i] = -q->g[i];
-    abut_status rc = abut_linear_factor(q->linear, &K, ABUT_DOUBLE, err);
-    if (!rc) rc = abut_linear_solve(q->linear, &K, q->rhs, NULL, p, err);
+    for (size_t i = 0; i < q->n3; i++) q->rhs[i] = -q->of.g[i];
+    abut_status rc = abut_linear_factor(q->of.linear, &K, ABUT_DOUBLE, err);
+    if (!rc) rc = abut_linear_solve(q->of.linear, &K, q->rhs, NULL, p, err);
     if (rc) return rc;
     times(q, p, q->s);
     for (size_t i = 0; i < q->m; i++) {
         double give = 0;
         for (int k = 0; k < 4; k++) {
-            const int32_t r = q->rows->row[4 * i + k];
-            const double *H = r < 0 ? NULL : q->H + 9 * q->K->ptr[r];
+            const int32_t r = q->of.rows->row[4 * i + k];
+            const double *H = r < 0 ? NULL : q->H + 9 * q->of.K->ptr[r];
             for (int d = 0; d < 3 && H; d++) give += row_block(q, i, k)[d] * row_block(q, i, k)[d] / H[4 * d];
         }
         violated = fmax(violated, -(q->s[i] += q->c[i]));
@@ -219,7 +221,7 @@ static abut_status start(program *q, double within, double *p, double *lambda, a
 
 static abut_status make_room(program *q, abut_err *err)
 {
-    const size_t n3 = q->n3, m = q->m, nnz = 9 * q->K->nnz;
+    const size_t n3 = q->n3, m = q->m, nnz = 9 * q->of.K->nnz;
     double *at = q->room = malloc((nnz + 3 * n3 + 21 * m + 1) * sizeof *at);
     q->block = malloc((m + 1) * sizeof *q->block);
     if (!at || !q->block) return abut_fail(err, ABUT_E_NOMEM, "quadratic program: %zu unknowns, %zu inequalities", n3, m);
@@ -254,7 +256,7 @@ abut_status abut_qp_solve(abut_bsr *H, const double *g, const double *w, const a
                           abut_linear_solver *linear, double *p, double *lambda, abut_qp_result *result, abut_err *err)
 {
     assert(o->within > 0 && o->far > 0);
-    program q = { .K = H, .g = g, .w = w, .rows = rows, .linear = linear, .n3 = 3 * (size_t)H->n, .m = rows->n };
+    program q = { .of = { H, g, w, rows, linear }, .n3 = 3 * (size_t)H->n, .m = rows->n };
     *result = (abut_qp_result){ .iterations = 0 };
     abut_status rc = make_room(&q, err);
     if (!rc) {

@@ -1,4 +1,4 @@
-#include "sparse/ichol.h"
+#include "solve/baselines/ichol.h"
 
 #include "base/arena.h"
 #include "math/mat3.h"

@@ -1,8 +1,8 @@
 /* Incomplete Cholesky of a block matrix without fill: A ~ L L^T with the blocks of L where A has some (Meijerink and van der
  * Vorst 1977).  On those blocks L L^T = A.  Such a factor need not exist: then the diagonal is raised until it does (Manteuffel
  * 1980).  Serial. */
-#ifndef ABUT_SPARSE_ICHOL_H
-#define ABUT_SPARSE_ICHOL_H
+#ifndef ABUT_SOLVE_BASELINES_ICHOL_H
+#define ABUT_SOLVE_BASELINES_ICHOL_H
 
 #include "sparse/operator.h"
 
