@@ -258,9 +258,7 @@ abut_status abut_lag_to_frame(const abut_lag *lag, abut_arrays *set, abut_err *e
 
 /* ---- the law ---- */
 
-#define INLINE ABUT_LANES_INLINE
-#define ALL ABUT_LANES_ALL
-#define PICK ABUT_LANES_PICK
+#include "math/forms_lanes.h"
 
 double abut_friction_f0(int smoothing, double y, double w, double *f1_over_y, double *f2)
 {
@@ -323,24 +321,24 @@ int abut_friction_turns(const abut_lag *lag, double threshold, const double *sti
 /* ---- four contacts at a time ---- */
 
 /* Returns the contact of lane l: i + l, or i in the lanes from n on. */
-INLINE size_t in_lane(size_t i, size_t n, size_t l) { return i + (l < n ? l : 0); }
+FORM size_t in_lane(size_t i, size_t n, size_t l) { return i + (l < n ? l : 0); }
 
 /* Weights of corner c, 0 if it is unused; bases of the tangent planes. */
-INLINE double weight_of(const abut_lag *lag, size_t k, int c) { return lag->node[k][c] < 0 ? 0 : lag->weight[k][c]; }
-INLINE void weight4(const abut_lag *lag, size_t i, size_t n, int c, abut_lanes *w)
+FORM double weight_of(const abut_lag *lag, size_t k, int c) { return lag->node[k][c] < 0 ? 0 : lag->weight[k][c]; }
+FORM void weight4(const abut_lag *lag, size_t i, size_t n, int c, abut_lanes *w)
 {
     *w = (abut_lanes){ weight_of(lag, i, c), weight_of(lag, in_lane(i, n, 1), c), weight_of(lag, in_lane(i, n, 2), c),
                        weight_of(lag, in_lane(i, n, 3), c) };
 }
 
-INLINE void basis4(const abut_lag *lag, size_t i, size_t n, abut_lanes P[6])
+FORM void basis4(const abut_lag *lag, size_t i, size_t n, abut_lanes P[6])
 {
     const double *a = lag->basis[i], *b = lag->basis[in_lane(i, n, 1)], *c = lag->basis[in_lane(i, n, 2)],
                  *d = lag->basis[in_lane(i, n, 3)];
     for (int k = 0; k < 6; k++) P[k] = (abut_lanes){ a[k], b[k], c[k], d[k] };
 }
 
-INLINE void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, const double *xn, abut_lanes P[6], abut_lanes u[2])
+FORM void slide4(const abut_lag *lag, size_t i, size_t n, const double *x, const double *xn, abut_lanes P[6], abut_lanes u[2])
 {
     abut_lanes r[3] = { ALL(0.), ALL(0.), ALL(0.) }, at[3] = { { 0 } }, from[3] = { { 0 } }, weight = { 0 };
     const double *to[ABUT_LANES], *was[ABUT_LANES];
@@ -378,7 +376,7 @@ static void one_by_one(int smoothing, const double y[ABUT_LANES], double w, doub
 }
 
 /* abut_friction_f0 */
-INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
+FORM void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, abut_lanes *f1_over_y, abut_lanes *f2)
 {
     const abut_lanes q = *y / w;
     const abut_lane_mask slides = *y >= w;
@@ -404,7 +402,7 @@ INLINE void law4(int smoothing, const abut_lanes *y, double w, abut_lanes *f0, a
 }
 
 /* Writes y = |u| and the direction (c, s) of u, (1, 0) if u = 0. */
-INLINE void polar4(const abut_lanes u[2], abut_lanes *y, abut_lanes *c, abut_lanes *s)
+FORM void polar4(const abut_lanes u[2], abut_lanes *y, abut_lanes *c, abut_lanes *s)
 {
     *y = u[0] * u[0] + u[1] * u[1];
     abut_lanes_sqrt(y);
@@ -513,7 +511,7 @@ void abut_friction_gradient_half_spaces(const abut_lag *lag, const abut_collmesh
 
 /* K = P (f0'' uhat uhat^T + f0'/y vhat vhat^T) P^T with vhat normal to uhat, or f0'/y for both: sums of squares, so rounding
  * cannot make it indefinite */
-INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const abut_lanes u[2], const abut_stiction *law,
+FORM void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const abut_lanes u[2], const abut_stiction *law,
                               const uint8_t *above, abut_lanes K[9])
 {
     abut_lanes y, c, s, f0, f1_over_y, f2, along[3], across[3];
@@ -529,7 +527,7 @@ INLINE void sliding_stiffness(size_t i, size_t n, const abut_lanes P[6], const a
 }
 
 /* Writes the blocks f w_a w_b K of the first `corners` corners, a literal at each call. */
-INLINE void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
+FORM void spread4(size_t n, int corners, const abut_lanes *f, const abut_lanes weight[4], const abut_lanes K[9], double *H)
 {
     abut_packed_lanes all;
     for (int a = 0, block = 0; a < corners; block += 4 - a, a++)
@@ -577,7 +575,7 @@ void abut_friction_hessian(const abut_lag *lag, const abut_stiction *law, const 
 }
 
 /* Writes f0(|u|) + grad . v + 1/2 v^T H v, the second-order model of f0(|u + v|) at u. */
-INLINE void second_order(int smoothing, double w, const abut_lanes u[2], const abut_lanes v[2], abut_lanes *model)
+FORM void second_order(int smoothing, double w, const abut_lanes u[2], const abut_lanes v[2], abut_lanes *model)
 {
     abut_lanes y, c, s, f0, f1_over_y, f2;
     polar4(u, &y, &c, &s);

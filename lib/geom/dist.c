@@ -200,9 +200,7 @@ int abut_gap_freeze(abut_stencil s, const double *x0, const double *z, double w[
 
 /* ---- four stencils at a time (geom/dist_lanes.h) ---- */
 
-#define INLINE ABUT_LANES_INLINE
-#define ALL ABUT_LANES_ALL
-#define PICK ABUT_LANES_PICK
+#include "math/forms_lanes.h"
 #define DOT ABUT_LANES_DOT
 
 /* All features of a stencil: itself, then for each point and edge the two ends of the edge and the edge, in the order in which
@@ -225,7 +223,7 @@ typedef struct nearest {
 } nearest;
 
 /* A point against an edge e, from whose ends it is r0 and r1 away: features first, first + 1, first + 2 of the table. */
-INLINE void try_point_edge(const abut_lanes *r0, const abut_lanes *r1, const abut_lanes *e, int first, nearest *best)
+FORM void try_point_edge(const abut_lanes *r0, const abut_lanes *r1, const abut_lanes *e, int first, nearest *best)
 {
     abut_lanes near[3], c[3];
     const abut_lanes h0 = DOT(r0, e), h1 = DOT(r1, e), ee = DOT(e, e);
@@ -239,7 +237,7 @@ INLINE void try_point_edge(const abut_lanes *r0, const abut_lanes *r1, const abu
 }
 
 /* Solves the offset r against the plane of u and v; spanned: lanes in which they span a plane, as in geom/dist.c. */
-INLINE void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lanes *v, abut_lanes *b, abut_lanes *c,
+FORM void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lanes *v, abut_lanes *b, abut_lanes *c,
                         abut_lanes *d2, abut_lanes *nn, abut_lane_mask *spanned)
 {
     abut_lanes n[3];
@@ -249,7 +247,7 @@ INLINE void solve_plane(const abut_lanes *r, const abut_lanes *u, const abut_lan
 }
 
 /* Starts with the foot in the lanes in which it is inside; 1: it is inside in all lanes. */
-INLINE int start(const abut_lane_mask *inside, const abut_lanes *d2, nearest *best)
+FORM int start(const abut_lane_mask *inside, const abut_lanes *d2, nearest *best)
 {
     const abut_lane_mask none = ~*inside;
     best->d2 = PICK(*inside, *d2, ALL(INFINITY));
@@ -258,13 +256,13 @@ INLINE int start(const abut_lane_mask *inside, const abut_lanes *d2, nearest *be
 }
 
 /* Lanes that are inside lose to no edge. */
-INLINE void keep_inside(const abut_lane_mask *inside, const abut_lanes *d2, nearest *best)
+FORM void keep_inside(const abut_lane_mask *inside, const abut_lanes *d2, nearest *best)
 {
     best->d2 = PICK(*inside, *d2, best->d2);
     best->which &= ~*inside;
 }
 
-INLINE void nearest_pp(abut_lanes x[4][3], nearest *best)
+FORM void nearest_pp(abut_lanes x[4][3], nearest *best)
 {
     abut_lanes r[3];
     abut_lanes3_sub(x[0], x[1], r);
@@ -272,7 +270,7 @@ INLINE void nearest_pp(abut_lanes x[4][3], nearest *best)
     best->which = (abut_lane_mask){ 0 };
 }
 
-INLINE void nearest_pe(abut_lanes x[4][3], nearest *best)
+FORM void nearest_pe(abut_lanes x[4][3], nearest *best)
 {
     abut_lanes e[3], r0[3], r1[3];
     abut_lanes3_sub(x[2], x[1], e);
@@ -282,7 +280,7 @@ INLINE void nearest_pe(abut_lanes x[4][3], nearest *best)
     try_point_edge(r0, r1, e, 1, best);
 }
 
-INLINE void nearest_pt(abut_lanes x[4][3], nearest *best)
+FORM void nearest_pt(abut_lanes x[4][3], nearest *best)
 {
     abut_lanes r[3][3], u[3], v[3], w[3], b, c, d2, nn;
     abut_lane_mask spanned;
@@ -299,7 +297,7 @@ INLINE void nearest_pt(abut_lanes x[4][3], nearest *best)
     keep_inside(&inside, &d2, best);
 }
 
-INLINE void nearest_ee(abut_lanes x[4][3], nearest *best, abut_lanes *cross2)
+FORM void nearest_ee(abut_lanes x[4][3], nearest *best, abut_lanes *cross2)
 {
     abut_lanes r[4][3], back[4][3], u[3], v[3], b, c, d2;
     abut_lane_mask spanned;
@@ -321,7 +319,7 @@ INLINE void nearest_ee(abut_lanes x[4][3], nearest *best, abut_lanes *cross2)
 }
 
 /* The kind is a literal at every call. */
-INLINE void nearest_of(abut_stencil s, const double *y, const int32_t (*v)[4], abut_nearest_four *out)
+FORM void nearest_of(abut_stencil s, const double *y, const int32_t (*v)[4], abut_nearest_four *out)
 {
     abut_lanes x[4][3], cross2 = ALL(0.);
     nearest best;

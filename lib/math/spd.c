@@ -25,15 +25,13 @@ int abut_psd_project(int n, double *A)
 
 /* The algorithm of math/spd_inline.h for four matrices in lockstep: n is a literal at every call, and lanes that are done are
  * rotated by the identity. */
-#define INLINE ABUT_LANES_INLINE
-#define ALL ABUT_LANES_ALL
-#define PICK ABUT_LANES_PICK
+#include "math/forms_lanes.h"
 #define MOST 9
 #define NO_SQUARE 0x1p-960      /* smaller squares are too inexact for a rotation: they count as 0 */
 
 /* Householder reduction to tridiagonal form, A = Q T Q^T.  In: Q holds A, whose lower triangle is read.  Out: Q, d the diagonal
  * of T, e[1 .. n-1] the entries under it. */
-INLINE void tridiagonalise(int n, abut_lanes *Q, abut_lanes *d, abut_lanes *e)
+FORM void tridiagonalise(int n, abut_lanes *Q, abut_lanes *d, abut_lanes *e)
 {
     for (int i = n - 1; i > 1; i--) {
         abut_lanes *row = Q + n * i, h = ALL(0.), up = ALL(0.);
@@ -77,7 +75,7 @@ INLINE void tridiagonalise(int n, abut_lanes *Q, abut_lanes *d, abut_lanes *e)
 }
 
 /* *m: end of the block that begins at l, in each lane; l if the block is done.  Returns 0 if it is done in all lanes. */
-INLINE int block_end(int n, int l, const abut_lanes *d, const abut_lanes *e, abut_lane_mask *m)
+FORM int block_end(int n, int l, const abut_lanes *d, const abut_lanes *e, abut_lane_mask *m)
 {
     *m = (abut_lane_mask){ n - 1, n - 1, n - 1, n - 1 };
     for (int k = n - 2; k >= l; k--) {
@@ -90,7 +88,7 @@ INLINE int block_end(int n, int l, const abut_lanes *d, const abut_lanes *e, abu
 
 /* One implicit QL sweep with the shift of the 2x2 block at l, on rows l .. m of each lane; e[k] couples k and k + 1, rows of Q
  * are eigenvectors. */
-INLINE void ql_sweep(int n, int l, const abut_lane_mask *m, abut_lanes *d, abut_lanes *e, abut_lanes *Q)
+FORM void ql_sweep(int n, int l, const abut_lane_mask *m, abut_lanes *d, abut_lanes *e, abut_lanes *Q)
 {
     abut_lane_mask on = *m > l;
     const abut_lanes el = PICK(on, e[l], ALL(1.));
@@ -127,7 +125,7 @@ INLINE void ql_sweep(int n, int l, const abut_lane_mask *m, abut_lanes *d, abut_
 }
 
 /* Rows of Q: unit eigenvectors of the eigenvalues w. */
-INLINE void eigen(int n, const abut_lanes *A, abut_lanes *w, abut_lanes *Q)
+FORM void eigen(int n, const abut_lanes *A, abut_lanes *w, abut_lanes *Q)
 {
     abut_lanes e[MOST];
     abut_lane_mask m = { 0 };
@@ -145,7 +143,7 @@ INLINE void eigen(int n, const abut_lanes *A, abut_lanes *w, abut_lanes *Q)
         for (int sweep = 0; sweep < 60 && block_end(n, l, w, e, &m); sweep++) ql_sweep(n, l, &m, w, e, Q);  /* two are usual */
 }
 
-INLINE void project(int n, abut_lanes *A)
+FORM void project(int n, abut_lanes *A)
 {
     abut_lanes w[MOST], Q[MOST * MOST];
     eigen(n, A, w, Q);

@@ -38,21 +38,19 @@ static double slab_furthest(abut_stencil s, const double *x, const double *x0, c
 
 /* -- four pairs ---------------------------------------------------------------------------------------------------- */
 
-#define INLINE ABUT_LANES_INLINE
-#define ALL ABUT_LANES_ALL
-#define PICK ABUT_LANES_PICK
+#include "math/forms_lanes.h"
 #define DOT ABUT_LANES_DOT
 
 /* ---- the quick guess: axis_nearest, case by case ---- */
 
 /* Parameter of the point of e nearest to r, from the same origin; 0 for an edge without length. */
-INLINE void along(const abut_lanes *r, const abut_lanes *e, abut_lanes *t)
+FORM void along(const abut_lanes *r, const abut_lanes *e, abut_lanes *t)
 {
     const abut_lanes ee = DOT(e, e), q = DOT(r, e) / ee, at = ABUT_LANES_CLAMP01(q);
     *t = PICK(ee > 0, at, ALL(0.));
 }
 
-INLINE void nearest_pe(abut_lanes x[4][3], abut_lanes n[3])
+FORM void nearest_pe(abut_lanes x[4][3], abut_lanes n[3])
 {
     abut_lanes e[3], t;
     abut_lanes3_sub(x[0], x[1], n);
@@ -62,7 +60,7 @@ INLINE void nearest_pe(abut_lanes x[4][3], abut_lanes n[3])
     abut_lanes3_add(n, &t, e);
 }
 
-INLINE void nearest_ee(abut_lanes x[4][3], abut_lanes n[3])
+FORM void nearest_ee(abut_lanes x[4][3], abut_lanes n[3])
 {
     abut_lanes u[3], v[3];
     abut_lanes3_sub(x[1], x[0], u);
@@ -82,7 +80,7 @@ INLINE void nearest_ee(abut_lanes x[4][3], abut_lanes n[3])
 }
 
 /* The foot inside, or the nearest of the three sides. */
-INLINE void nearest_pt(abut_lanes x[4][3], abut_lanes n[3])
+FORM void nearest_pt(abut_lanes x[4][3], abut_lanes n[3])
 {
     abut_lanes r[3], u[3], v[3], w[3], q[3], side[3][3], t;
     abut_lanes3_sub(x[0], x[1], r);
@@ -107,14 +105,14 @@ INLINE void nearest_pt(abut_lanes x[4][3], abut_lanes n[3])
 
 /* ---- its slab ---- */
 
-INLINE void low_dot(const abut_lanes *n, const abut_lanes *a, const abut_lanes *b, abut_lanes *h)
+FORM void low_dot(const abut_lanes *n, const abut_lanes *a, const abut_lanes *b, abut_lanes *h)
 {
     const abut_lanes p = n[0] * (a[0] - b[0]), q = n[1] * (a[1] - b[1]), r = n[2] * (a[2] - b[2]);
     *h = p + q + r - (ABUT_SLAB_DOT_ERROR * (ABUT_LANES_ABS(p) + ABUT_LANES_ABS(q) + ABUT_LANES_ABS(r)) + ABUT_SLAB_DOT_TINY);
 }
 
 /* Whether each line from h0 to h1, a number of lanes, is not below the target before t_max. */
-INLINE void lines_stay(int lines, const abut_lanes *h0, const abut_lanes *h1, const abut_lanes *target, double t_max,
+FORM void lines_stay(int lines, const abut_lanes *h0, const abut_lanes *h1, const abut_lanes *target, double t_max,
                        abut_lane_mask *stay)
 {
     for (int k = 0; k < lines; k++) {
@@ -125,7 +123,7 @@ INLINE void lines_stay(int lines, const abut_lanes *h0, const abut_lanes *h1, co
 }
 
 /* The kind is a literal at every call. */
-INLINE int clear(abut_stencil s, const double *y0, const double *y1, const int32_t (*v)[4], const double *min_sep, double slack,
+FORM int clear(abut_stencil s, const double *y0, const double *y1, const int32_t (*v)[4], const double *min_sep, double slack,
                  double tiny, double t_max)
 {
     const int na = abut_stencil_second(s), nb = abut_stencil_size(s) - na;
