@@ -8,7 +8,7 @@
 #include "base/order.h"
 #include "formats/scene/keys.h"
 #include "math/mat3.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/vec3.h"
 #include "model/schemes.h"
 

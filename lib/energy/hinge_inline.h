@@ -4,6 +4,7 @@
 
 #include "base/fn.h"
 
+#include "math/elementary_inline.h"
 #include "math/forms_one.h"
 
 #include "energy/hinge_forms.h"

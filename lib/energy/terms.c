@@ -2,7 +2,7 @@
 #include "base/par.h"
 #include "energy/element_energy.h"
 #include "energy/term.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,6 +1,9 @@
 /* After formulas that are written once. */
 #undef REAL
 #undef MASK
+#undef BITS
+#undef AS_BITS
+#undef AS_REAL
 #undef FORM
 #undef NAME
 #undef ALL

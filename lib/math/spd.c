@@ -1,6 +1,5 @@
-#include "math/spd.h"
-
 #include "math/spd_inline.h"
+
 #include "math/lanes.h"
 
 #include <float.h>

@@ -2,7 +2,7 @@
 #include "mesh/mesh.h"
 
 #include "geom/quadrature.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/vec3.h"
 #include "mesh/surface.h"
 #include "mesh/tet_nodes.h"

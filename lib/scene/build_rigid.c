@@ -13,7 +13,7 @@
 
 #include "math/mat3.h"
 #include "math/rigid.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "model/motion.h"
 #include "model/schemes.h"
 

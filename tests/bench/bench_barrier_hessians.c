@@ -8,7 +8,7 @@
 #include "base/timer.h"
 #include "energy/barrier.h"
 #include "energy/friction.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "sparse/elements.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "base/par.h"
 #include "base/timer.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "read_frame.h"
 #include "solve/nodal/coulomb.h"
 #include "solve/nodal/coulomb_inline.h"

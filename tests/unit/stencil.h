@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/vec3.h"
 #include "sparse/packed_lanes.h"
 

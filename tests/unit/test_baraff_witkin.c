@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "energy/membrane_inline.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include <math.h>
 #include <string.h>

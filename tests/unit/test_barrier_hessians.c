@@ -4,7 +4,7 @@
 #include "energy/barrier.h"
 #include "energy/barrier_pair.h"
 #include "geom/dist.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "rows.h"
 
 #include "check.h"

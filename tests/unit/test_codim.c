@@ -6,7 +6,7 @@
 #include "energy/membrane.h"
 #include "energy/codim.h"
 #include "sparse/bsr.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/svd3.h"
 #include "sparse/packed_lanes.h"
 #include "energy/membrane_inline.h"

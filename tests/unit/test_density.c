@@ -4,7 +4,7 @@
 #include "energy/material/model_laws.h"
 #include "math/mat3.h"
 #include "math/svd3.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 #include "sparse/bsr.h"
 #include "sparse/packed_lanes.h"
 #include "math/mat3.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/svd3.h"
 
 #include "check.h"

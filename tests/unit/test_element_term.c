@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "energy/element_energy.h"
 #include "energy/term.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 enum { NV = 900, N = 3000 };
 

@@ -3,7 +3,7 @@
 #include "energy/friction.h"
 #include "geom/dist.h"
 #include "sparse/bsr.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include "check.h"
 #include "base/rng.h"

@@ -414,7 +414,7 @@ TEST(angles_and_singular_values_of_one_have_the_bits_of_four)
         const double x = k < 16 ? special[k / 4] : abut_rng_real(&r, -1, 1), one = abut_atan2(y, x);
         abut_lanes angle, f[6], U[6], s[2], V[4];
         double F[6], u[6], t[2], v[4];
-        abut_lanes_atan2(&ABUT_LANES_ALL(y), &ABUT_LANES_ALL(x), &angle);
+        abut_atan2_lanes(&ABUT_LANES_ALL(y), &ABUT_LANES_ALL(x), &angle);
         CHECK(isnan(one) ? isnan(angle[0]) : !memcmp(&one, &(double){ angle[0] }, sizeof one));
         for (int i = 0; i < 6; i++) F[i] = abut_rng_real(&r, -1, 1) * (k % 5 == 0 && i % 2 ? 1e-9 : 1);
         if (k % 7 == 0) F[1] = F[3] = F[4] = 0;         /* columns at a right angle */

@@ -6,7 +6,7 @@
 #include "energy/friction.h"
 #include "energy/friction_inline.h"
 #include "geom/dist.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 static void any_points(abut_rng *r, int k, double x[12])
 {

@@ -18,7 +18,7 @@ TEST(angles_are_those_of_the_library)
             x[l] = size * cos(at * 3.14159265358979323846);
             y[l] = size * sin(at * 3.14159265358979323846);
         }
-        abut_lanes_atan2(&y, &x, &a);
+        abut_atan2_lanes(&y, &x, &a);
         for (int l = 0; l < ABUT_LANES; l++) CHECK_NEAR(a[l], atan2(y[l], x[l]), 2 * DBL_EPSILON * fabs(atan2(y[l], x[l])));
     }
 }
@@ -30,16 +30,16 @@ TEST(angles_of_the_axes_and_diagonals_are_exact)
     for (int k = 0; k < 9; k++) {
         const abut_lanes x = ABUT_LANES_ALL(at[k][0]), y = ABUT_LANES_ALL(at[k][1]);
         abut_lanes a;
-        abut_lanes_atan2(&y, &x, &a);
+        abut_atan2_lanes(&y, &x, &a);
         CHECK(a[1] == atan2(at[k][1], at[k][0]) && signbit(a[1]) == signbit(at[k][1]));
     }
     const abut_lanes zero = ABUT_LANES_ALL(0.), nan = ABUT_LANES_ALL((double)NAN), one = ABUT_LANES_ALL(1.);
     abut_lanes a;
-    abut_lanes_atan2(&zero, &zero, &a);
+    abut_atan2_lanes(&zero, &zero, &a);
     CHECK(isnan(a[0]));
-    abut_lanes_atan2(&one, &nan, &a);
+    abut_atan2_lanes(&one, &nan, &a);
     CHECK(isnan(a[0]));
-    abut_lanes_atan2(&nan, &one, &a);
+    abut_atan2_lanes(&nan, &one, &a);
     CHECK(isnan(a[0]));
 }
 
@@ -53,12 +53,12 @@ TEST(logarithms_near_one_are_those_of_the_library)
             const uint32_t sort = abut_rng_below(&r, 3);
             x[l] = sort == 0 ? small : sort == 1 ? abut_rng_real(&r, -1, 1) : pow(10, abut_rng_real(&r, -15, 0)) - 1;
         }
-        abut_lanes_log1p(&x, &y);
+        abut_log1p_lanes(&x, &y);
         for (int l = 0; l < ABUT_LANES; l++) CHECK_NEAR(y[l], log1p(x[l]), 2 * DBL_EPSILON * fabs(log1p(x[l])));
     }
     const abut_lanes some = { 0, 1, -0.5, 0x1p-53 - 1 };
     abut_lanes y;
-    abut_lanes_log1p(&some, &y);
+    abut_log1p_lanes(&some, &y);
     CHECK(y[0] == 0 && y[1] == log(2) && y[2] == -log(2));
     CHECK_NEAR(y[3], -53 * log(2), 1e-14);
 }
@@ -72,13 +72,13 @@ TEST(logarithms_are_those_of_the_library)
             const double near = abut_rng_real(&r, -1, 1) * pow(10, abut_rng_real(&r, -16, 0));
             x[l] = k % 2 ? pow(2, abut_rng_real(&r, -1074, 1024)) : 1 + near;
         }
-        abut_lanes_log(&x, &y);
+        abut_log_lanes(&x, &y);
         for (int l = 0; l < ABUT_LANES; l++) CHECK_NEAR(y[l], log(x[l]), 2 * DBL_EPSILON * fabs(log(x[l])));
     }
     const abut_lanes some = { 1, 2, 0.25, 0x1p-1074 }, none = { -1, 0, INFINITY, NAN };
     abut_lanes y;
-    abut_lanes_log(&some, &y);
+    abut_log_lanes(&some, &y);
     CHECK(y[0] == 0 && y[1] == log(2) && y[2] == log(0.25) && y[3] == log(0x1p-1074));
-    abut_lanes_log(&none, &y);
+    abut_log_lanes(&none, &y);
     for (int l = 0; l < ABUT_LANES; l++) CHECK(isnan(y[l]));
 }

@@ -5,7 +5,7 @@
 #include "energy/codim.h"
 #include "energy/pressure.h"
 #include "sparse/bsr.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "sparse/packed_lanes.h"
 #include "term_calls.h"
 

@@ -1,7 +1,7 @@
 /* Closest points of sets of deformation gradients against brute force, and the fibre term by differences. */
 #include "base/rng.h"
 #include "energy/material/model_laws.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include "check.h"
 

@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "energy/barrier_pair.h"
 #include "geom/dist.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 #include "base/rng.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/lanes.h"
 
 #include "check.h"

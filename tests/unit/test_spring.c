@@ -2,7 +2,7 @@
 #include "base/rng.h"
 #include "base/par.h"
 #include "sparse/bsr.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 
 #include "term_calls.h"
 
