@@ -2,6 +2,7 @@
  * of it. */
 #include "formats/scene/keys.h"
 
+#include "math/mat3.h"
 #include "mesh/proxy.h"
 #include "mesh/surface.h"
 
@@ -56,8 +57,7 @@ static void rotate_by(const double w[3], double R[9])
         for (int k = 0; k < 3; k++) Q[3 * i + k] = (i == k ? c : 0) + (1 - c) * a[i] * a[k];
     Q[1] -= s * a[2], Q[2] += s * a[1], Q[3] += s * a[2], Q[5] -= s * a[0], Q[6] -= s * a[1], Q[7] += s * a[0];
     memcpy(P, R, sizeof P);
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) R[3 * i + k] = Q[3 * i] * P[k] + Q[3 * i + 1] * P[3 + k] + Q[3 * i + 2] * P[6 + k];
+    abut_m3_mul(R, Q, P);
 }
 
 static const abut_key ANGLE_KEYS[] = {

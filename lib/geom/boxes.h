@@ -61,15 +61,6 @@ ABUT_FN double abut_box_gap2(const abut_box *a, const abut_box *b)
     return 0.25 * (gx * gx + gy * gy + gz * gz);
 }
 
-/** Largest squared difference of a point of one and a point of the other, m^2. */
-ABUT_FN double abut_box_span2(const abut_box *a, const abut_box *b)
-{
-    const double x = abut_max(a->hi[0] - b->lo[0], b->hi[0] - a->lo[0]);
-    const double y = abut_max(a->hi[1] - b->lo[1], b->hi[1] - a->lo[1]);
-    const double z = abut_max(a->hi[2] - b->lo[2], b->hi[2] - a->lo[2]);
-    return x * x + y * y + z * z;
-}
-
 /** Box of k points of x (3 numbers each, at idx), at two instants (x1 NULL: one), grown by r >= 0 and rounded outward:
  * by a few ulps of the coordinates more than needed, so that it holds the rounded positions of any instant in between.
  * Not finite when a coordinate is not. */

@@ -27,13 +27,6 @@ ABUT_FN void abut_m3_mul_nt(double C[9], const double A[9], const double B[9])
             C[3 * i + j] = A[3 * i] * B[3 * j] + A[3 * i + 1] * B[3 * j + 1] + A[3 * i + 2] * B[3 * j + 2];
 }
 
-/** C = A^T B */
-ABUT_FN void abut_m3_mul_tn(double C[9], const double A[9], const double B[9])
-{
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
-}
-
 /** C -= A B^T */
 ABUT_FN void abut_m3_subtract_nt(double C[9], const double A[9], const double B[9])
 {

@@ -100,6 +100,17 @@ static int comes_close(const abut_motion *m, const int32_t *a, int ka, const int
     return 0;
 }
 
+/* Largest squared difference of a point of one and a point of the other, m^2. */
+static double span2(const abut_box *a, const abut_box *b)
+{
+    double sum = 0;
+    for (int d = 0; d < 3; d++) {
+        const double most = fmax(a->hi[d] - b->lo[d], b->hi[d] - a->lo[d]);
+        sum += most * most;
+    }
+    return sum;
+}
+
 /* By plain boxes: ways apart by more than rounding, or a gap wider than 1.6 times the way relative to each other. */
 static int needs_no_pair(const struct world *w, const abut_motion *m, const int32_t *a, int ka, const int32_t *b, int kb)
 {
@@ -118,7 +129,7 @@ static int needs_no_pair(const struct world *w, const abut_motion *m, const int3
     for (int d = 0; d < 3; d++)
         apart |= way[0].lo[d] > way[1].hi[d] + grow + coarse || way[1].lo[d] > way[0].hi[d] + grow + coarse;
     const double gap = sqrt(abut_box_gap2(&at, &bt)) - sqrt(3) * (grow + coarse);
-    return apart || (gap > 0 && gap > 1.6 * sqrt(abut_box_span2(&by[0], &by[1])));
+    return apart || (gap > 0 && gap > 1.6 * sqrt(span2(&by[0], &by[1])));
 }
 
 static int has(const abut_pair_list *l, int32_t i, int32_t j)

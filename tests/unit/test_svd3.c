@@ -16,11 +16,18 @@ static void rotation(abut_rng *r, double R[9])
     abut_svd3(A, R, s, V);
 }
 
+/* C = A^T B */
+static void mul_tn(double C[9], const double A[9], const double B[9])
+{
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) C[3 * i + j] = A[i] * B[j] + A[3 + i] * B[3 + j] + A[6 + i] * B[6 + j];
+}
+
 /* orthonormal, det +1 */
 static double rotation_error(const double R[9])
 {
     double G[9], err = fabs(abut_m3_det(R) - 1);
-    abut_m3_mul_tn(G, R, R);
+    mul_tn(G, R, R);
     for (int i = 0; i < 9; i++) err = fmax(err, fabs(G[i] - (i % 4 == 0)));
     return err;
 }
