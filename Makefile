@@ -192,7 +192,7 @@ $B/core/mesh-prep: $B/tools/mesh-prep.o $B/lib/mesh/tetra.o $B/libabut.a
 	@mkdir -p $(@D)
 	$(call run,LD $@) $(CXX) $(ALL_LD) $^ -ltet $(LIBS) -o $@
 # and its unit programs
-PARTLY := $(shell grep -lE '"(gpu|solve/device|formats/picture|machine_open)|abut_device_parse' tests/unit/test_*.c)
+PARTLY := $(shell grep -lE '"(gpu/[a-z]*\.h|solve/device|formats/picture|machine_open)|abut_device_parse' tests/unit/test_*.c)
 core-unit: $(patsubst tests/unit/%.c,$B/core/unit/%,$(filter-out $(PARTLY),$(wildcard tests/unit/test_*.c)))
 	@tests/run-unit $^
 $B/core/unit/%: $B/unit/%.o $B/libabut.a

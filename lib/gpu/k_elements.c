@@ -1,10 +1,9 @@
 /* Kernels of elements, one an item: tets, shells, hinges, rod segments and bends, springs, attachments, damping; inertia. */
 #include "geom/cubic_inline.h"
-#include "energy/hinge_inline.h"
 #include "energy/membrane_inline.h"
 #include "energy/rod_inline.h"
 #include "energy/spring_inline.h"
-#include "energy/tet_inline.h"
+#include "gpu/elements_inline.h"
 #include "gpu/kernel.h"
 #include "sparse/packed_inline.h"
 

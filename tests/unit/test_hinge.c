@@ -2,7 +2,7 @@
 #include "stencil.h"
 
 #include "energy/hinge.h"
-#include "energy/hinge_inline.h"
+#include "gpu/elements_inline.h"
 #include "energy/material/two_modes.h"
 #include "mesh/surface.h"
 #include "sparse/bsr.h"

@@ -3,7 +3,7 @@
 #include "kuhn.h"
 
 #include "energy/elastic.h"
-#include "energy/tet_inline.h"
+#include "gpu/elements_inline.h"
 #include "sparse/bsr.h"
 #include "math/lanes.h"
 #include "math/svd3.h"
