@@ -1,13 +1,10 @@
 /* Kernels of elements, one an item: tets, shells, hinges, rod segments and bends, springs, attachments, damping; inertia. */
 #include "geom/cubic_inline.h"
-#include "energy/membrane_inline.h"
 #include "energy/rod_inline.h"
 #include "energy/spring_inline.h"
 #include "gpu/elements_inline.h"
 #include "gpu/kernel.h"
 #include "sparse/packed_inline.h"
-
-#include <float.h>
 
 /* at[3 corners] = v at the corners of element e of n, whose nodes are node[corners][n] */
 ABUT_FN void corners_of(const int32_t *node, size_t n, size_t e, size_t corners, const double *v, double *at)
