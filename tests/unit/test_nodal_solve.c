@@ -283,6 +283,29 @@ TEST(a_small_residual_hides_a_pinch_and_the_penetration_shows_it)
     springs_clear(&e);
 }
 
+/* Walls that close on a node ask for impulses without bound; walls that stand on both sides of it, or yield, do not. */
+TEST(laws_that_exclude_each_other_are_found_and_others_are_not)
+{
+    static const struct { double speed, give; int contradict; } walls[] = { { 0.1, 0, 1 }, { 0.1, 1 / 10e-3, 0 }, { 0, 0, 0 } };
+    for (int k = 0; k < 3; k++) {
+        springs e;
+        pinch(&e, walls[k].give);
+        e.wall_v[0][0] = walls[k].speed;
+        e.wall_v[1][0] = -walls[k].speed;
+        e.v[0] = 0.02;
+        e.o.balance = 3e-4;
+        e.o.tolerance = 0;
+        e.o.iterations = 1000;
+        springs_step(&e, 1);
+        printf("# walls at %g m/s, give %g 1/kg: %d iterations, contradict %d\n", walls[k].speed, walls[k].give, e.s.iterations,
+               e.s.contradict);
+        CHECK(e.s.contradict == walls[k].contradict);
+        CHECK(abut_coulomb_converged(&e.s, &e.o) == !walls[k].contradict);
+        CHECK(e.s.iterations <= 64);
+        springs_clear(&e);
+    }
+}
+
 /* ---- energy ---- */
 
 TEST(without_elasticity_contacts_only_take_energy)

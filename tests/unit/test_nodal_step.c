@@ -58,6 +58,27 @@ TEST(a_solid_block_slides_down_a_slope_to_six_digits)
     close_run(&r);
 }
 
+/* On a flat table of triangles, off its middle: whatever the iterations leave, nothing pushes the block aside. */
+TEST(what_rests_without_friction_gets_no_momentum_along_the_table)
+{
+    run r;
+    double most = 0;
+    open_run(&r, "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ncontact: {friction: {mu: 0}}\n"
+                 "materials: {m: {model: neo-hookean, density: 2500, young: 1e7, poisson: 0.3}}\n"
+                 "objects:\n"
+                 "  b: {generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 1, 2]}}, order: 2, translate: [0, 0.0303, 0.013],\n"
+                 "      material: m}\n"
+                 "  table: {generate: {box: {size: [1.2, 0.1, 0.4], cells: [8, 1, 3]}}, translate: [0, -0.05, 0], obstacle: true}\n");
+    for (int k = 0; k < 30; k++) {
+        steps(&r, 1);
+        most = fmax(most, fmax(fabs(r.rep.momentum[0]), fabs(r.rep.momentum[2])));
+    }
+    printf("# %zu contacts, momentum along the table at most %.3g N s\n", (size_t)r.rep.nodal.contacts, most);
+    CHECK(r.rep.nodal.contacts > 0);
+    CHECK(most < 1e-11);
+    close_run(&r);
+}
+
 /* Two cubes that meet in free space, off centre and rotating. */
 TEST(bodies_that_collide_keep_their_momentum_and_gain_no_energy)
 {

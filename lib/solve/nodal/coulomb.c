@@ -340,6 +340,7 @@ typedef struct body_sums {
 
 enum { MOST_TIMES = 16 };
 #define LAW 0.1             /* of the changes by single visits: contacts that share nodes would share the change */
+#define STRAIN 0.1          /* of the moments that strain a body: they move none, and stiff ones are noise of p - v */
 #define STILL 1e-3          /* impulses below this part of W p hardly change the motion: residuals are compared with it instead */
 
 static double length3(const double a[3])
@@ -399,7 +400,11 @@ static void add_force(affine_sums *to, const double *x, const double *r)
 static double affine_size(const affine_sums *b)
 {
     double moment2 = 0;
-    for (int k = 0; k < 9; k++) moment2 += b->moment[k] * b->moment[k];
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            const double turns = (b->moment[3 * i + j] - b->moment[3 * j + i]) / 2, strains = b->moment[3 * i + j] - turns;
+            moment2 += turns * turns + STRAIN * STRAIN * strains * strains;
+        }
     return length3(b->force) + (b->spread > 0 ? sqrt(moment2 / (b->spread / b->nodes)) : 0);
 }
 
@@ -462,9 +467,10 @@ static double largest_part(const body_sums *sum, size_t n)
 }
 
 /* Sets s->unbalanced: by momentum at v alone, unless that is balanced well enough; then by momentum at p and the law too. */
-static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, double balance,
-                                   abut_err *err)
+static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t,
+                                   const abut_coulomb_options *o, abut_err *err)
 {
+    const double balance = o->balance;
     const size_t n = y->body ? (size_t)y->bodies : 1;
     if (!s->projected || !(balance > 0)) return ABUT_OK;
     body_sums *sum = calloc(n + 1, sizeof *sum);
@@ -472,17 +478,50 @@ static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_sys
     abut_status rc = ABUT_OK;
     sum_momentum(s, y, sum);
     s->unbalanced = largest_part(sum, n);
-    if (s->unbalanced <= balance && y->multiply) {
+    const int exact = s->unbalanced <= balance && !o->rough;
+    if (exact && y->multiply) {
         rc = sum_affine(s, y, sum, n, err);
         s->unbalanced = largest_part(sum, n);
     }
-    if (s->unbalanced <= balance && !rc) {
+    if (exact && s->unbalanced <= balance && !rc) {
         sum_law(s, y, t, sum);
         s->unbalanced = largest_part(sum, n);
         if (s->unbalanced > balance && s->times < MOST_TIMES) s->times *= 2;
     }
     free(sum);
     return rc;
+}
+
+enum { EARLIEST = 64 };     /* iterations before impulses are compared */
+#define GROWN 1.6           /* times what they were at half of the iterations */
+#define CANCEL 10           /* times what they add up to at the nodes */
+
+/* Sets s->contradict at iterations 64, 128, 256, ... if impulses of contacts grow with the number of sweeps, and cancel each other
+ * at their nodes: the impulses of laws that exclude each other have no bound. */
+static void find_contradiction(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, int k)
+{
+    if (2 * k < EARLIEST || k & (k - 1)) return;
+    double sum = 0, net = 0;
+    for (size_t c = 0; c < t->n; c++) {
+        double r[3];
+        abut_touching_impulse(t, c, r);
+        sum += length3(r);
+    }
+    for (int32_t i = 0; i < s->n_moved; i++) net += y->w[s->moved[i]] * length3(s->lambda + 3 * (size_t)s->moved[i]);
+    s->contradict = k >= EARLIEST && sum > GROWN * s->impulses && sum > CANCEL * net;
+    s->impulses = sum;
+}
+
+ptrdiff_t abut_coulomb_strongest(const abut_touching *t)
+{
+    ptrdiff_t best = -1;
+    double most = -1;
+    for (size_t c = 0; c < t->n; c++) {
+        double r[3];
+        abut_touching_impulse(t, c, r);
+        if (length3(r) > most) most = length3(r), best = (ptrdiff_t)c;
+    }
+    return best;
 }
 
 int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_options *o)
@@ -495,7 +534,6 @@ int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_optio
 
 enum { PRODUCTS = ABUT_MIXED + 1 };
 #define RIDGE 1e-10     /* of the sum of all squares: regularises dependent columns */
-#define WORSE 4         /* growth of the squared residual beyond which the columns are dropped */
 
 /* product[j] = sum over nodes of w a . b_j for the columns b of `df`, the last one a itself; by blocks. */
 static abut_status products(const abut_coulomb_state *s, const abut_coulomb_system *y, const double *a, double *product,
@@ -543,13 +581,13 @@ static int solve_gram(int n, double G[ABUT_MIXED][ABUT_MIXED], double *x)
     return 1;
 }
 
-/* Adds a column, the changes since the last iteration; drops all if the square of f has grown too much, to `size`. */
+/* Adds a column, the changes since the last iteration; drops all if the square of f has grown, to `size`. */
 static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *y, const double *f, double size, abut_err *err)
 {
     struct abut_mixing *m = &s->mix;
     const int c = m->next, n = m->n < ABUT_MIXED ? m->n + 1 : m->n;
     double *dq = m->dq + 3 * (size_t)s->nodes * (size_t)c, *df = m->df + 3 * (size_t)s->nodes * (size_t)c, dot[PRODUCTS];
-    if (size > WORSE * m->size) return m->n = m->next = 0, ABUT_OK;
+    if (size > m->size) return m->n = m->next = 0, ABUT_OK;
     for (int32_t k = 0; k < s->n_moved; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
             dq[i] = s->q[i] - m->q[i];
@@ -683,7 +721,7 @@ static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y
     if (!rc) rc = measure_step(s, y, err);
     if (!rc && !isfinite(s->delta))
         rc = abut_fail(err, ABUT_E_NUMERIC, "iteration %d of the contacts: a velocity is not finite", s->iterations);
-    return rc ? rc : measure_balance(s, y, t, o->balance, err);
+    return rc ? rc : measure_balance(s, y, t, o, err);
 }
 
 /* Computes p and lambda of the next iteration. */
@@ -706,11 +744,14 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
     memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
     list_moved(s, y);
     forget(s);
+    s->contradict = 0;
     for (int k = 1; k <= o->iterations && !rc; k++) {
         const double clock = abut_time_wall();
         rc = iteration(s, y, t, o, err);
         if (rc || k == o->iterations) break;
         int done = abut_coulomb_converged(s, o);
+        if (!y->local) find_contradiction(s, y, t, k);
+        if (s->contradict && !done) break;
         if (y->append && o->refresh && (done || s->iterations % o->refresh == 0)) {
             rc = append(s, y, t, err);
             s->seconds.append += abut_time_wall() - clock;

@@ -105,6 +105,7 @@ typedef struct abut_coulomb_system {
 typedef struct abut_coulomb_options {
     int iterations, sweeps; /* at most; of each projection */
     double balance;         /* residual `unbalanced` that ends the iterations; 0: not tested */
+    int rough;              /* 1: `unbalanced` is of momentum at v alone */
     double tolerance;       /* m: residual delta that ends them; 0: not tested.  Both have to hold if both are given */
     double freeze;          /* contacts that change by less than this part of the residual sleep; 0: none does */
     int accelerated;        /* 1: q are mixed */
@@ -123,6 +124,8 @@ typedef struct abut_coulomb_state {
                                the first iteration */
     double unbalanced;      /* residual of momentum and the law of contact, summed over a body, over the impulses of its contacts;
                                largest of all bodies; NAN: not known */
+    int contradict;         /* 1: the laws of some contacts exclude each other, which has ended the iterations */
+    double impulses;        /* N s: sum of all contacts, half of the iterations ago */
     double left;            /* m: *left of the last `local`; 0 without */
     int times;              /* factor of the options' sweeps: doubled if too few sweeps limit the residual of the law */
     int projected;          /* p and lambda are of a projection of q, onto all contacts */
@@ -149,6 +152,9 @@ void abut_coulomb_begin(abut_coulomb_state *s);
  * y->append have them.  Fails  as y->solve, y->append, abut_project */
 ABUT_MUST_USE abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t,
                                                const abut_coulomb_options *o, abut_err *err);
+
+/** Returns the contact of the largest impulse; -1 without contacts. */
+ptrdiff_t abut_coulomb_strongest(const abut_touching *t);
 
 /** Returns 1 if those residuals are below their bounds. */
 int abut_coulomb_converged(const abut_coulomb_state *s, const abut_coulomb_options *o);

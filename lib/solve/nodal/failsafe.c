@@ -425,11 +425,29 @@ static abut_status another_round(failsafe *f, int round, abut_report *rep, abut_
     return rc ? rc : abut_nodal_go_on(n, ITERATIONS, f->sweeps << round, rep, err);
 }
 
+/* Words of the strongest of the contacts whose laws exclude each other. */
+static const char *words_of_contradiction(const failsafe *f, char words[ABUT_GUARD_WORDS])
+{
+    const abut_touching *t = &f->nodal.contacts;
+    const abut_touch_key *key = &t->key[abut_coulomb_strongest(t)];
+    char one[ABUT_NODES_WORDS], two[ABUT_NODES_WORDS];
+    const abut_stencil kind = (abut_stencil)key->kind;
+    const int n = abut_stencil_size(kind), first = key->plane >= 0 ? 1 : abut_stencil_second(kind);
+    int32_t point[4];
+    for (int k = 0; k < 4; k++) point[k] = f->guard.model->nv + key->vert[k];
+    points(&f->guard, point, first, one);
+    if (key->plane >= 0) (void)abut_half_space_words(f->guard.model, key->plane, two);
+    else points(&f->guard, point + first, n - first, two);
+    snprintf(words, ABUT_GUARD_WORDS, "the laws of some contacts exclude each other, most of all %s and %s", one, two);
+    return words;
+}
+
 /* Words of the residual of the last linear problem. */
 static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WORDS])
 {
     const abut_nodal *n = &f->nodal;
     const abut_coulomb_options *o = &n->opt.admm;
+    if (n->state.contradict) return words_of_contradiction(f, words);
     if (o->tolerance > 0 && !(n->state.delta < o->tolerance))
         snprintf(words, ABUT_GUARD_WORDS, "velocities still change by %.3g m in the step, expected less than nodal.tolerance, "
                  "%.3g m", n->state.delta, o->tolerance);
@@ -443,7 +461,7 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
 static const char *words_of(const failsafe *f, int clean, int linearisations, char words[ABUT_GUARD_WORDS])
 {
     if (clean) return words_of_residual(f, words);
-    if (!f->nodal.rising) return abut_guard_words(&f->guard, words);
+    if (!f->nodal.rising) return f->nodal.state.contradict ? words_of_residual(f, words) : abut_guard_words(&f->guard, words);
     snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
              linearisations);
     return words;
@@ -454,6 +472,9 @@ static abut_status refuse(failsafe *f, int clean, const abut_report *rep, abut_e
 {
     char words[ABUT_GUARD_WORDS];
     f->refused = 1;
+    if (f->nodal.state.contradict)
+        return abut_fail(err, ABUT_E_NUMERIC, "%s: a smaller time step, nodal.compliance, --repair barrier or --lenient may help",
+                         words_of_residual(f, words));
     if (clean)
         return abut_fail(err, ABUT_E_NUMERIC, "%s, after %d iteration%s: more nodal.iterations, a smaller time step, --repair "
                          "barrier or --lenient may help", words_of_residual(f, words), rep->nodal.iterations,
@@ -495,7 +516,7 @@ static abut_status go_on_iterating(failsafe *f, abut_report *rep, abut_err *err)
 {
     abut_nodal *n = &f->nodal;
     abut_status rc = ABUT_OK;
-    for (int k = 0; k < PATIENCE && !rc && !n->rising && !balances(f); k++)
+    for (int k = 0; k < PATIENCE && !rc && !n->rising && !n->state.contradict && !balances(f); k++)
         rc = abut_nodal_go_on(n, n->opt.admm.iterations, f->sweeps, rep, err);
     return rc;
 }
@@ -522,7 +543,8 @@ static abut_status attempt(failsafe *f, int *clean, abut_report *rep, abut_err *
     if (!rc && patient) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, clean, rep, err);
-    for (int round = 1; round <= ROUNDS && !rc && !*clean && !f->nodal.rising; round++) {
+    const int hopeless = patient && f->nodal.state.contradict;  /* such a step is not kept */
+    for (int round = 1; round <= ROUNDS && !rc && !*clean && !f->nodal.rising && !hopeless; round++) {
         rep->nodal.rounds = round;
         rep->nodal.repaired = 1;
         rc = another_round(f, round, rep, err);

@@ -18,7 +18,7 @@
 
 void abut_components_clear(abut_components *c)
 {
-    ABUT_FREE(c->of, c->wanted, c->woken, c->awake.node, c->body, c->mass);
+    ABUT_FREE(c->of, c->wanted, c->woken, c->awake.node, c->body, c->inertia);
     *c = (abut_components){ 0 };
 }
 
@@ -31,9 +31,9 @@ static abut_status reserve(abut_components *c, int32_t rows, int32_t nodes, abut
     c->woken = malloc((size_t)rows + 1);
     c->awake.node = malloc(((size_t)nodes + 1) * sizeof *c->awake.node);
     c->body = malloc(((size_t)nodes + 1) * sizeof *c->body);
-    c->mass = malloc(((size_t)rows + 1) * sizeof *c->mass);
+    c->inertia = malloc((9 * (size_t)rows + 1) * sizeof *c->inertia);
     c->rows = rows;
-    if (c->of && c->wanted && c->woken && c->awake.node && c->body && c->mass) return ABUT_OK;
+    if (c->of && c->wanted && c->woken && c->awake.node && c->body && c->inertia) return ABUT_OK;
     abut_components_clear(c);
     return abut_fail(err, ABUT_E_NOMEM, "components of %d rows", rows);
 }
@@ -46,11 +46,12 @@ abut_status abut_components_find(abut_components *c, const abut_bsr *A, int32_t 
     for (int32_t j = 0; j < A->n; j++)
         for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) abut_set_join(c->of, j, A->row[k]);
     for (int32_t i = 0; i < A->n; i++) c->of[i] = abut_set_root(c->of, i);
-    for (int32_t i = 0; i < A->n; i++) c->mass[i] = 0;
+    memset(c->inertia, 0, 9 * (size_t)A->n * sizeof *c->inertia);
     for (int32_t j = 0; j < A->n; j++)
         for (size_t k = A->ptr[j]; k < A->ptr[j + 1]; k++) {
             const double *block = A->val + 9 * k;
-            c->mass[c->of[j]] += (A->row[k] == j ? 1 : 2) * (block[0] + block[4] + block[8]) / 3;
+            double *to = c->inertia + 9 * (size_t)c->of[j];
+            for (int d = 0; d < 9; d++) to[d] += A->row[k] == j ? block[d] : block[d] + block[d % 3 * 3 + d / 3];
         }
     memset(c->woken, 0, (size_t)A->n);
     memset(c->wanted, 0, (size_t)A->n);
@@ -72,6 +73,13 @@ void abut_components_list(abut_components *c, const int32_t *row, int32_t nodes)
     for (int32_t i = 0; i < nodes; i++)
         if (row[i] >= 0 && c->wanted[row[i]]) c->awake.node[n++] = i;
     c->awake.n = n;
+}
+
+double abut_components_mass(const abut_components *c, int32_t row)
+{
+    assert(row >= 0 && row < c->rows);
+    const double *of = c->inertia + 9 * (size_t)c->of[row];
+    return (of[0] + of[4] + of[8]) / 3;
 }
 
 /* ---- split elements ---- */

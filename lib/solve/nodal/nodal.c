@@ -2,7 +2,10 @@
 
 #include "base/timer.h"
 #include "energy/curved_rod.h"
+#include "math/spd.h"
+#include "math/vec3.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,7 @@ enum { MOST_HALVINGS = 8 };
 abut_nodal_options abut_nodal_defaults(void)
 {
     return (abut_nodal_options){ .newton = 2, .beta = 25, .sigma = 1e-3, .user = &abut_solve_defaults,
-                                 .admm = { .iterations = 100, .sweeps = 5, .balance = 3e-4, .freeze = 0.01, .accelerated = 1,
+                                 .admm = { .iterations = 100, .sweeps = 10, .balance = 3e-4, .freeze = 0.01, .accelerated = 1,
                                            .refresh = 5 } };
 }
 
@@ -191,7 +194,7 @@ static int weigh(abut_nodal *s, int32_t i)
     const int32_t row = p->row[i];
     if (row < 0 || s->of.w[i] > 0) return 0;
     double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
-    const double w = abut_nodal_weight(block, p->model->mass[i], s->parts.mass[s->parts.of[row]], s->opt.beta, s->opt.sigma);
+    const double w = abut_nodal_weight(block, p->model->mass[i], abut_components_mass(&s->parts, row), s->opt.beta, s->opt.sigma);
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
@@ -285,13 +288,76 @@ static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_c
     return rc;
 }
 
+/* A component whose end, p, lacks momentum. */
+typedef struct drift {
+    double lacks[3], dv[3]; /* N s, m/s */
+    double normals[9];      /* sum of n n^T of the contacts that bear on it */
+    int rubs;               /* one of them has friction */
+} drift;
+
+#define TILT 1e-6   /* part of the normals: a direction with less is free of them */
+#define ROUND 1e-6  /* of the mass: components whose inertia differs by more are held */
+
+/* Adds the contacts that bear to the components of their nodes. */
+static void add_normals(const abut_nodal *s, drift *of)
+{
+    const abut_touching *t = &s->contacts;
+    for (size_t c = 0; c < t->n; c++) {
+        const double *n = t->normal + 3 * c, *rbar = t->rbar + 3 * c;
+        if (!(abut_v3_norm2(abut_v3_get(rbar)) > 0)) continue;
+        for (int32_t k = t->first[c]; k < t->first[c + 1]; k++) {
+            drift *to = &of[s->parts.body[t->node[k]]];
+            to->rubs |= t->mu[c] > 0;
+            for (int d = 0; d < 9; d++) to->normals[d] += n[d / 3] * n[d % 3];
+        }
+    }
+}
+
+/* d->dv: the translation that gives a component the momentum that it lacks, in directions without normals; 0 for those with
+ * friction, which joins the motion along a contact to its force, and for those that are held. */
+static void make_up(drift *d, const double inertia[9])
+{
+    const double mass = (inertia[0] + inertia[4] + inertia[8]) / 3, size = d->normals[0] + d->normals[4] + d->normals[8];
+    double w[3], e[9];
+    if (d->rubs) return;
+    for (int k = 0; k < 9; k++)
+        if (fabs(inertia[k] - (k % 4 ? 0 : mass)) > ROUND * mass) return;
+    abut_sym_eigen(3, d->normals, w, e);
+    for (int k = 0; k < 3; k++) {
+        if (w[k] > TILT * size) continue;
+        const double part = (e[3 * k] * d->lacks[0] + e[3 * k + 1] * d->lacks[1] + e[3 * k + 2] * d->lacks[2]) / mass;
+        for (int i = 0; i < 3; i++) d->dv[i] += part * e[3 * k + i];
+    }
+}
+
+/* Moves each component at p as a whole, so that it has the momentum of its impulses where no contact decides its motion: what
+ * the iterations leave there, (A + W) (v - p), would add up from step to step. */
+static abut_status keep_momentum(abut_nodal *s, double *p, abut_err *err)
+{
+    const abut_node_list *awake = &s->parts.awake;
+    double *off = s->state.next, *lacks = s->state.rhs;
+    drift *of = calloc((size_t)s->parts.rows + 1, sizeof *of);
+    if (!of) return abut_fail(err, ABUT_E_NOMEM, "momentum of %d components", s->parts.rows);
+    for (size_t i = 0; i < numbers(s); i++) off[i] = s->state.v[i] - s->state.p[i];
+    multiply(s, off, lacks);
+    add_normals(s, of);
+    for (int32_t k = 0; k < awake->n; k++)
+        for (int d = 0; d < 3; d++) of[s->parts.body[awake->node[k]]].lacks[d] += lacks[3 * (size_t)awake->node[k] + d];
+    for (int32_t b = 0; b < s->parts.rows; b++)
+        if (s->parts.of[b] == b && s->parts.woken[b]) make_up(&of[b], s->parts.inertia + 9 * (size_t)b);
+    for (int32_t k = 0; k < awake->n; k++)
+        for (int d = 0; d < 3; d++) p[3 * (size_t)awake->node[k] + d] += of[s->parts.body[awake->node[k]]].dv[d];
+    free(of);
+    return ABUT_OK;
+}
+
 static abut_status iterate(abut_nodal *s, const abut_coulomb_options *o, abut_err *err)
 {
     const abut_coulomb_system y = system_of(s);
     const abut_status rc = run(s, &y, o, err);
     for (size_t i = 0; i < numbers(s) && !rc; i++) s->of.impulse[i] = s->of.w[i / 3] * s->state.lambda[i];
     memcpy(s->of.end, s->opt.elastic ? s->state.v : s->state.p, numbers(s) * sizeof *s->of.end);
-    return rc;
+    return rc || s->opt.elastic || s->opt.split ? rc : keep_momentum(s, s->of.end, err);
 }
 
 /* Solves the linear problem at vk with the contacts of s->contacts, from s->state.v. */
@@ -320,9 +386,12 @@ static abut_status guess(abut_nodal *s, abut_err *err)
     return rc;
 }
 
-/* One linearisation: from vk to s->of.end. */
-static abut_status newton(abut_nodal *s, int first, abut_err *err)
+#define COARSE 20   /* times the balance, where another linearisation follows */
+
+/* One linearisation, of several: from vk to s->of.end. */
+static abut_status newton(abut_nodal *s, int first, int last, abut_err *err)
 {
+    abut_coulomb_options admm = s->opt.admm;
     const size_t bytes = numbers(s) * sizeof(double);
     s->weighed = 0;
     abut_status rc = linearise(s, err);
@@ -333,12 +402,22 @@ static abut_status newton(abut_nodal *s, int first, abut_err *err)
     if (!rc) rc = append(s, s->state.v, 0, &s->contacts, err);
     if (!rc && first && s->contacts.n) rc = guess(s, err);
     if (rc) return rc;
-    if (s->contacts.n) return solve_contacts(s, &s->opt.admm, err);
+    admm.balance *= last ? 1 : COARSE;
+    admm.rough = !last;
+    if (s->contacts.n) return solve_contacts(s, &admm, err);
     memset(s->of.impulse, 0, bytes);
     if (!first) rc = solve_free(s, s->state.v, err);
     memcpy(s->of.end, s->state.v, bytes);
     memcpy(s->state.p, s->state.v, bytes);
     return rc;
+}
+
+/* Rounding of the work of J: velocities are as exact as the positions that they lead to. */
+static double noise_of_work(const abut_nodal *s, const double *J)
+{
+    double sum = 0;
+    for (size_t i = 0; i < numbers(s); i++) sum += fabs(J[i] * s->of.x[i]);
+    return DBL_EPSILON * sum / step_size(s);
 }
 
 /* J = A v - f: the impulses with which v is the solution of the last linear problem. */
@@ -376,7 +455,7 @@ static abut_status advance(abut_nodal *s, int *halvings, abut_err *err)
     impulses_of(s, s->state.v, J);
     abut_status rc = look(s, s->of.vk, 0, &before, err);
     before = merit(s, J, s->of.vk, before);
-    const double noise = s->at.e.noise / (step_size(s) * step_size(s));
+    const double noise = s->at.e.noise / (step_size(s) * step_size(s)) + noise_of_work(s, J);
     for (*halvings = 0; !rc; ++*halvings, part /= 2) {
         for (size_t i = 0; i < numbers(s); i++) s->state.rhs[i] = s->of.vk[i] + part * (s->state.v[i] - s->of.vk[i]);
         rc = look(s, s->state.rhs, 0, &energy, err);
@@ -468,7 +547,7 @@ abut_status abut_nodal_solve(abut_nodal *s, abut_report *rep, abut_err *err)
     for (int k = 0; k < s->opt.newton + halved && !rc; k++) {
         if (k) rc = look(s, s->of.vk, ABUT_HAS_GRADIENT, &energy, err);
         if (k && !isfinite(energy)) break;
-        if (!rc) rc = newton(s, k == 0, err);
+        if (!rc) rc = newton(s, k == 0, k + 1 >= s->opt.newton, err);
         if (!rc) rc = advance(s, &halvings, err);
         if (!rc) rc = note(s, halvings, err);
         if (!rc && halvings && halved < MOST_HALVINGS) halved++;

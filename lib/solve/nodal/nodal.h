@@ -36,8 +36,8 @@ typedef struct abut_components {
     uint8_t *woken;             /* [rows] of a component, at its first row */
     abut_node_list awake;       /* nodes of those rows, ascending */
     int32_t *body;              /* [nodes] the component of each node's row; 0 where it does not move */
-    double *mass;               /* [rows] kg: inertia of a motion of the whole component, a third of the trace of the sum of its
-                                 * blocks, at its first row: its mass, and more if it is held */
+    double *inertia;            /* [rows][9] kg: the sum of a component's blocks, at its first row: its mass times the identity,
+                                 * and more if it is held */
 } abut_components;
 
 /** Finds the components of the pattern of A; all sleep.  nodes: how many may be awake.  Fails  ABUT_E_NOMEM */
@@ -46,6 +46,8 @@ ABUT_MUST_USE abut_status abut_components_find(abut_components *c, const abut_bs
 void abut_components_wake(abut_components *c, int32_t row);
 /** Lists the nodes that are awake.  row[nodes]: row of each node, -1: it does not move. */
 void abut_components_list(abut_components *c, const int32_t *row, int32_t nodes);
+/** Returns the inertia of a translation of the component of a row, kg: a third of the trace. */
+double abut_components_mass(const abut_components *c, int32_t row);
 void abut_components_clear(abut_components *c);
 
 /* Elasticity by ADMM in place of Newton's method: the energies are split by elements, and contact is another constraint of the
@@ -89,7 +91,7 @@ ABUT_MUST_USE abut_status abut_split_local(abut_split *s, const abut_objective *
 typedef struct abut_nodal_options {
     int newton;             /* linearisations of a step; 2 */
     int split;              /* 1: elasticity by ADMM (abut_split), without linearisations */
-    abut_coulomb_options admm;  /* 25 iterations of 5 sweeps, 0.01 mm, 0.01, every 5 */
+    abut_coulomb_options admm;  /* 100 iterations of 10 sweeps, 3e-4, 0.01, every 5 */
     double reserve;         /* m: gap that contacts keep beyond their thickness; 0: half of dhat */
     double beta, sigma;     /* of weights; 25, 1e-3 */
     int everywhere;         /* 1: every node has a weight, as published; 0: nodes of contacts alone */
