@@ -58,7 +58,7 @@ TEST(a_solid_block_slides_down_a_slope_to_six_digits)
     close_run(&r);
 }
 
-/* On a flat table of triangles, off its middle: whatever the iterations leave, nothing pushes the block aside. */
+/* On a flat table of triangles, off its middle: what the iterations leave pushes the block nowhere. */
 TEST(what_rests_without_friction_gets_no_momentum_along_the_table)
 {
     run r;

@@ -250,7 +250,7 @@ void abut_coulomb_state_clear(abut_coulomb_state *s)
 static void forget(abut_coulomb_state *s)
 {
     s->projected = s->mix.n = s->mix.next = 0;
-    s->times = 1;
+    s->laws.times = 1;
     s->unbalanced = NAN;
 }
 
@@ -486,7 +486,7 @@ static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_sys
     if (exact && s->unbalanced <= balance && !rc) {
         sum_law(s, y, t, sum);
         s->unbalanced = largest_part(sum, n);
-        if (s->unbalanced > balance && s->times < MOST_TIMES) s->times *= 2;
+        if (s->unbalanced > balance && s->laws.times < MOST_TIMES) s->laws.times *= 2;
     }
     free(sum);
     return rc;
@@ -496,7 +496,7 @@ enum { EARLIEST = 64 };     /* iterations before impulses are compared */
 #define GROWN 1.6           /* times what they were at half of the iterations */
 #define CANCEL 10           /* times what they add up to at the nodes */
 
-/* Sets s->contradict at iterations 64, 128, 256, ... if impulses of contacts grow with the number of sweeps, and cancel each other
+/* Sets s->laws.contradict at iterations 64, 128, 256, ... if impulses of contacts grow with the number of sweeps, and cancel each other
  * at their nodes: the impulses of laws that exclude each other have no bound. */
 static void find_contradiction(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, int k)
 {
@@ -508,8 +508,8 @@ static void find_contradiction(abut_coulomb_state *s, const abut_coulomb_system 
         sum += length3(r);
     }
     for (int32_t i = 0; i < s->n_moved; i++) net += y->w[s->moved[i]] * length3(s->lambda + 3 * (size_t)s->moved[i]);
-    s->contradict = k >= EARLIEST && sum > GROWN * s->impulses && sum > CANCEL * net;
-    s->impulses = sum;
+    s->laws.contradict = k >= EARLIEST && sum > GROWN * s->laws.impulses && sum > CANCEL * net;
+    s->laws.impulses = sum;
 }
 
 ptrdiff_t abut_coulomb_strongest(const abut_touching *t)
@@ -731,7 +731,7 @@ static abut_status go_on(abut_coulomb_state *s, const abut_coulomb_system *y, ab
     const double asleep = s->iterations > 1 && o->freeze > 0 ? o->freeze * s->delta / y->h : 0;
     const double clock = abut_time_wall();
     abut_status rc = advance(s, y, o->accelerated && !y->local, err);
-    if (!rc) rc = project(s, y, t, s->times * o->sweeps, asleep, err);
+    if (!rc) rc = project(s, y, t, s->laws.times * o->sweeps, asleep, err);
     s->seconds.project += abut_time_wall() - clock;
     return rc;
 }
@@ -744,14 +744,14 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
     memcpy(s->rhs, y->f, 3 * (size_t)s->nodes * sizeof *s->rhs);
     list_moved(s, y);
     forget(s);
-    s->contradict = 0;
+    s->laws.contradict = 0;
     for (int k = 1; k <= o->iterations && !rc; k++) {
         const double clock = abut_time_wall();
         rc = iteration(s, y, t, o, err);
         if (rc || k == o->iterations) break;
         int done = abut_coulomb_converged(s, o);
         if (!y->local) find_contradiction(s, y, t, k);
-        if (s->contradict && !done) break;
+        if (s->laws.contradict && !done) break;
         if (y->append && o->refresh && (done || s->iterations % o->refresh == 0)) {
             rc = append(s, y, t, err);
             s->seconds.append += abut_time_wall() - clock;

@@ -124,10 +124,12 @@ typedef struct abut_coulomb_state {
                                the first iteration */
     double unbalanced;      /* residual of momentum and the law of contact, summed over a body, over the impulses of its contacts;
                                largest of all bodies; NAN: not known */
-    int contradict;         /* 1: the laws of some contacts exclude each other, which has ended the iterations */
-    double impulses;        /* N s: sum of all contacts, half of the iterations ago */
     double left;            /* m: *left of the last `local`; 0 without */
-    int times;              /* factor of the options' sweeps: doubled if too few sweeps limit the residual of the law */
+    struct abut_laws {
+        int times;          /* factor of the options' sweeps: doubled if too few sweeps limit the residual of the law */
+        int contradict;     /* 1: the laws of some contacts exclude each other, which has ended the iterations */
+        double impulses;    /* N s: sum of all contacts, at iteration 32, 64, 128, ... */
+    } laws;
     int projected;          /* p and lambda are of a projection of q, onto all contacts */
     struct abut_mixing {
         int n, next;        /* columns, and the one that is written next */

@@ -447,7 +447,7 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
 {
     const abut_nodal *n = &f->nodal;
     const abut_coulomb_options *o = &n->opt.admm;
-    if (n->state.contradict) return words_of_contradiction(f, words);
+    if (n->state.laws.contradict) return words_of_contradiction(f, words);
     if (o->tolerance > 0 && !(n->state.delta < o->tolerance))
         snprintf(words, ABUT_GUARD_WORDS, "velocities still change by %.3g m in the step, expected less than nodal.tolerance, "
                  "%.3g m", n->state.delta, o->tolerance);
@@ -461,7 +461,7 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
 static const char *words_of(const failsafe *f, int clean, int linearisations, char words[ABUT_GUARD_WORDS])
 {
     if (clean) return words_of_residual(f, words);
-    if (!f->nodal.rising) return f->nodal.state.contradict ? words_of_residual(f, words) : abut_guard_words(&f->guard, words);
+    if (!f->nodal.rising) return f->nodal.state.laws.contradict ? words_of_residual(f, words) : abut_guard_words(&f->guard, words);
     snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
              linearisations);
     return words;
@@ -472,7 +472,7 @@ static abut_status refuse(failsafe *f, int clean, const abut_report *rep, abut_e
 {
     char words[ABUT_GUARD_WORDS];
     f->refused = 1;
-    if (f->nodal.state.contradict)
+    if (f->nodal.state.laws.contradict)
         return abut_fail(err, ABUT_E_NUMERIC, "%s: a smaller time step, nodal.compliance, --repair barrier or --lenient may help",
                          words_of_residual(f, words));
     if (clean)
@@ -516,7 +516,7 @@ static abut_status go_on_iterating(failsafe *f, abut_report *rep, abut_err *err)
 {
     abut_nodal *n = &f->nodal;
     abut_status rc = ABUT_OK;
-    for (int k = 0; k < PATIENCE && !rc && !n->rising && !n->state.contradict && !balances(f); k++)
+    for (int k = 0; k < PATIENCE && !rc && !n->rising && !n->state.laws.contradict && !balances(f); k++)
         rc = abut_nodal_go_on(n, n->opt.admm.iterations, f->sweeps, rep, err);
     return rc;
 }
@@ -543,7 +543,7 @@ static abut_status attempt(failsafe *f, int *clean, abut_report *rep, abut_err *
     if (!rc && patient) rc = go_on_iterating(f, rep, err);
     if (!rc) rc = check_tolerance(f, rep, err);
     if (!rc) rc = judge(f, clean, rep, err);
-    const int hopeless = patient && f->nodal.state.contradict;  /* such a step is not kept */
+    const int hopeless = patient && f->nodal.state.laws.contradict;  /* such a step is not kept */
     for (int round = 1; round <= ROUNDS && !rc && !*clean && !f->nodal.rising && !hopeless; round++) {
         rep->nodal.rounds = round;
         rep->nodal.repaired = 1;

@@ -2,7 +2,7 @@
 
 #include "base/timer.h"
 #include "energy/curved_rod.h"
-#include "math/spd.h"
+#include "math/spd_inline.h"
 #include "math/vec3.h"
 
 #include <float.h>
