@@ -68,7 +68,8 @@ TEST(what_rests_without_friction_gets_no_momentum_along_the_table)
                  "objects:\n"
                  "  b: {generate: {box: {size: [0.1, 0.06, 0.1], cells: [2, 1, 2]}}, order: 2, translate: [0, 0.0303, 0.013],\n"
                  "      material: m}\n"
-                 "  table: {generate: {box: {size: [1.2, 0.1, 0.4], cells: [8, 1, 3]}}, translate: [0, -0.05, 0], obstacle: true}\n");
+                 "  table: {generate: {box: {size: [1.2, 0.1, 0.4], cells: [8, 1, 3]}}, translate: [0, -0.05, 0],\n"
+                 "          obstacle: true}\n");
     for (int k = 0; k < 30; k++) {
         steps(&r, 1);
         most = fmax(most, fmax(fabs(r.rep.momentum[0]), fabs(r.rep.momentum[2])));

@@ -496,8 +496,8 @@ enum { EARLIEST = 64 };     /* iterations before impulses are compared */
 #define GROWN 1.6           /* times what they were at half of the iterations */
 #define CANCEL 10           /* times what they add up to at the nodes */
 
-/* Sets s->laws.contradict at iterations 64, 128, 256, ... if impulses of contacts grow with the number of sweeps, and cancel each other
- * at their nodes: the impulses of laws that exclude each other have no bound. */
+/* Sets s->laws.contradict at iterations 64, 128, 256, ... if impulses of contacts grow with the number of sweeps, and cancel
+ * each other at their nodes: the impulses of laws that exclude each other have no bound. */
 static void find_contradiction(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t, int k)
 {
     if (2 * k < EARLIEST || k & (k - 1)) return;

@@ -461,7 +461,8 @@ static const char *words_of_residual(const failsafe *f, char words[ABUT_GUARD_WO
 static const char *words_of(const failsafe *f, int clean, int linearisations, char words[ABUT_GUARD_WORDS])
 {
     if (clean) return words_of_residual(f, words);
-    if (!f->nodal.rising) return f->nodal.state.laws.contradict ? words_of_residual(f, words) : abut_guard_words(&f->guard, words);
+    if (!f->nodal.rising && f->nodal.state.laws.contradict) return words_of_residual(f, words);
+    if (!f->nodal.rising) return abut_guard_words(&f->guard, words);
     snprintf(words, ABUT_GUARD_WORDS, "after %d linearisations the last still leads to more energy, less the work of contacts",
              linearisations);
     return words;
