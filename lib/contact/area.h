@@ -22,14 +22,13 @@
  * Every triangulation of a flat table is then one polygon, and a body that slides on it feels none of its vertices.
  *
  * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, each smooth patch of them counts by itself beside
- * another part, times S((n.N)^2): n leads to the contact, N is the normal of the patch now, S a smooth step from 0 at 77 degrees
- * to 1 at 45.  So the side of a block does not press on its floor.  In its own part p has its whole area: where the nearest
- * feature changes n turns otherwise, and S makes forces jump.  A sharp edge has half of its width.  The share s of a patch is
- *
- *     s + (1 - s) min(1, a_B / area of the patch) (1 - T((n.N)^2)),     T from 0 at 33 degrees to 1 at 13,
- *
- * because no vertex of the other part need be near what points away from its faces.  A corner of a rim, where it turns by more
- * than 30 degrees, is one patch without S.
+ * another part.  It meets triangle t with the share F_t = S((n.N)^2): n and N are the normals of t and of the patch now, S a
+ * smooth step from 0 at 77 degrees to 1 at 45.  So the side of a block does not press on its floor.  What has F above a number is
+ * a surface with rims and has Euler coefficients of its own; the patch has the integral of their sums by that number.  Each of
+ * them repels, and each cell has one weight, so forces do not jump where the nearest feature changes; with S of the direction to
+ * the feature they would, and saddles could outweigh their minima: a fold would draw a corner in.  In its own part p has its
+ * whole area.  A sharp edge has half of its width.  A corner of a rim, where that turns by more than 30 degrees, is one patch of
+ * share s + (1 - s) min(1, a_B / its area): no vertex of the other part need be near it.
  *
  * Sharp edges and rims.  Where n leads away from their faces they bear: in place of eta_AB they have
  *
@@ -47,9 +46,10 @@
  * eta_AB is eta times the smaller over the larger mean length of the edges of the two parts: few edges of a coarse mesh must not
  * carry the force of the wide strips that they stand for.  u_e is the width of the strip that an edge stands for: straight
  * networks of length 1/u a unit of area, in isotropic relative direction, cross 2/(pi u u') times.  M fades a crossing out at
- * the ends of the edges, so that the energy is C1; gamma where the crossing is no minimum of the distance because a triangle of
- * the edge leads towards the other edge (Huang et al. 2025, GCP, 4); e(c) where the edges are parallel (geom/dist.h).  Edges act
- * within
+ * the ends of the edges, whose vertices are as near there, so that the energy is C1; gamma where the crossing is no minimum of
+ * the distance because a triangle of the edge leads towards the other edge (Huang et al. 2025, GCP, 4); e(c) where the edges are
+ * parallel (geom/dist.h).  An end at s beyond the other edge, whose triangle there falls away from n by the angle phi, is
+ * s sin phi higher: M rises within z, 1 / z^2 = 1 / z0^2 + (sin phi / 2 d)^2, z0 a twentieth of the shorter edge.  Edges act in
  *
  *     r = min(dhat, l / 2),   l the smaller mean length of the edges of the two parts
  *
@@ -161,6 +161,9 @@ enum { ABUT_AREA_CORNERS = 8 };
  * H: nothing is written if bends is 0. */
 double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
                            int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends);
+
+/** S of a patch of vertex `owner` and triangle `face` of another part, in [0, 1]. */
+double abut_area_faces(const abut_collmesh *cm, int32_t owner, int32_t patch, int32_t face, const double *y);
 
 /** Turns the net integers in mult of contacts found at y into weights times dhat / Dhat^2, 1/m; leaves out those of weight 0 and
  * lists the edges whose factor varies. */

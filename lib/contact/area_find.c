@@ -48,15 +48,21 @@ static void tally_add(abut_tally *t, int32_t id, int32_t count)
 
 static void emit(abut_finds *f, int32_t class, const int32_t v[4], double d2, int32_t of, int32_t other)
 {
-    f->c[f->n++] = (abut_raw){ { v[0], v[1], v[2], v[3] }, class, d2, { .of = { of, other } } };
+    f->c[f->n++] = (abut_raw){ { v[0], v[1], v[2], v[3] }, class, -1, d2, { .of = { of, other } } };
 }
 
-/* A contact of vertex p, once for each of its patches if it is one with another part. */
+/* 1: vertex p meets the part of vertex q with each of its patches. */
+static int by_patch(const abut_area *a, int32_t p, int32_t q)
+{
+    return a->first[p + 1] - a->first[p] > 1 && a->part[p] != a->part[q];
+}
+
+/* A contact of vertex p, with its one patch if it is one with another part. */
 static void emit_owned(const abut_area *a, int32_t p, abut_finds *f, int32_t class, const int32_t v[4], double d2,
                        int32_t count)
 {
     const int whole = a->first[p + 1] == a->first[p] || a->part[p] == a->part[v[v[0] == p]];
-    for (int32_t k = whole ? -1 : a->first[p]; k < (whole ? 0 : a->first[p + 1]); k++) emit(f, class, v, d2, count, k);
+    emit(f, class, v, d2, count, whole ? -1 : a->first[p]);
 }
 
 /* A part of the border of a cell is its nearest feature if it is as near as the cell: which of both rounding finds does not
@@ -174,6 +180,141 @@ static void take_cells(const abut_collmesh *cm, int32_t p, const near_vertex *ne
     tally_empty(&f->vertices);
 }
 
+/* ---- the faces of a vertex with patches ----
+ *
+ * A patch meets every triangle t of another part with the share F of it that faces t.  F varies from triangle to triangle: what
+ * has F above a number is a surface with rims, whose cells have Euler coefficients of their own.  The sum over these surfaces
+ * (of F by that number) is
+ *
+ *     sum over t of F_t (beta(t) + sum over its sides e of m beta(e) + sum over its corners v of m beta(v)),
+ *     m(e) = [t has the largest F at e] - 1,    m(v) = [t has the largest F at v] - 1 - sum of m over the sides of t at v
+ *
+ * Each beta is of a closed cell, so forces have no jumps; each surface repels. */
+
+#define ALIKE 1e-12         /* F that differ by less are one */
+
+static int faces_reserve(abut_finds *f, size_t n)
+{
+    f->n_face = 0;
+    if (n <= f->cap_face) return 1;
+    free(f->face), free(f->share);
+    f->cap_face = 2 * n;
+    f->face = malloc(f->cap_face * sizeof *f->face), f->share = malloc(7 * f->cap_face * sizeof *f->share);
+    if (f->face && f->share) return 1;
+    ABUT_FREE(f->face, f->share);
+    f->face = NULL, f->share = NULL;
+    return f->cap_face = 0;
+}
+
+/* Triangle j is near vertex v[0], at feature f. */
+static void note_face(const abut_collmesh *cm, int32_t j, const int32_t v[4], const abut_feature *f, const double *y, double d2,
+                      abut_finds *out)
+{
+    const abut_area *a = cm->area;
+    abut_near_face *face = &out->face[out->n_face++];
+    face->t = j;
+    for (int k = 0; k < 3; k++) {
+        const int32_t e = a->side[j][k], *ends = cm->edge + 2 * (size_t)e;
+        const int32_t of[4] = { v[0], ends[0] < ends[1] ? ends[0] : ends[1], ends[0] < ends[1] ? ends[1] : ends[0], -1 };
+        double x[12];
+        abut_raw_points(y, of, 3, x);
+        const int end = nearest_end(x, &face->d2[k]);
+        face->of[k][0] = end ? ABUT_PP : ABUT_PE, face->of[k][1] = end ? of[end] : e;
+    }
+    const int corners = f->idx[1] + f->idx[2];
+    const int side = f->kind == ABUT_PT ? side_as_near(v, y, d2) : corners == 3 ? 0 : corners == 5 ? 1 : 2;
+    face->of[3][0] = f->kind, face->of[3][1] = f->kind == ABUT_PP ? v[f->idx[1]] : j, face->d2[3] = d2;
+    if (f->kind != ABUT_PP && side >= 0) memcpy(face->of[3], face->of[side], sizeof face->of[3]), face->d2[3] = face->d2[side];
+}
+
+/* The face with the largest share among those with a cell, in the number of it. */
+static void note_largest(abut_tally *t, int32_t id, int32_t i, const abut_near_face *face)
+{
+    const size_t at = tally_place(t, id);
+    if (t->id[at] < 0) tally_add(t, id, i);
+    else if (face[i].facing > face[t->count[at]].facing) t->count[at] = i;
+}
+
+static void add_share(abut_finds *f, const int32_t of[2], double d2, int32_t like, int32_t count)
+{
+    f->share[f->n_share++] = (abut_share_of_face){ of[0], of[1], like, count, d2 };
+}
+
+/* Adds the integers of triangle i to the features of its cells. */
+static void add_shares(const abut_collmesh *cm, int32_t i, abut_finds *f)
+{
+    const abut_near_face *face = &f->face[i];
+    const int32_t *v = cm->tri + 3 * (size_t)face->t;
+    int least[3];
+    add_share(f, face->of[3], face->d2[3], face->of[3][0] == ABUT_PT ? i : face->like, 1);
+    for (int k = 0; k < 3; k++) {
+        least[k] = f->edges.count[tally_place(&f->edges, cm->area->side[face->t][k])] != i;
+        if (least[k]) add_share(f, face->of[k], face->d2[k], face->like, -1);
+    }
+    for (int k = 0; k < 3; k++) {
+        const int largest = f->vertices.count[tally_place(&f->vertices, v[k])] == i;
+        const int32_t count = largest - 1 + least[k] + least[(k + 2) % 3], of[2] = { ABUT_PP, v[k] };
+        if (count) add_share(f, of, -1, face->like, count);
+    }
+}
+
+static int compare_shares(const void *p, const void *q)
+{
+    const abut_share_of_face *a = p, *b = q;
+    if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
+    if (a->cell != b->cell) return a->cell < b->cell ? -1 : 1;
+    return (a->like > b->like) - (a->like < b->like);
+}
+
+static void emit_share(const abut_collmesh *cm, int32_t p, int32_t patch, const abut_share_of_face *s, int32_t count,
+                       const double *y, abut_finds *f)
+{
+    const int32_t *ends = cm->edge + 2 * (size_t)s->cell, q = s->cell;
+    int32_t v[4] = { p, -1, -1, -1 };
+    double d2 = s->d2;
+    if (s->kind == ABUT_PT) memcpy(v + 1, cm->tri + 3 * (size_t)f->face[s->like].t, 3 * sizeof *v);
+    else if (s->kind == ABUT_PE) v[1] = ends[0] < ends[1] ? ends[0] : ends[1], v[2] = ends[0] < ends[1] ? ends[1] : ends[0];
+    else {
+        double x[12];
+        v[0] = p < q ? p : q, v[1] = p < q ? q : p, v[2] = p;
+        abut_raw_points(y, v, 2, x);
+        d2 = abut_dist2(ABUT_PP, x, NULL);
+    }
+    if (!meets(cm, p, s->kind == ABUT_PP ? q : v[1], d2)) return;
+    emit(f, s->kind, v, d2, count, patch);
+    f->c[f->n - 1].face = f->face[s->like].t;
+}
+
+/* The contacts of the patches of vertex p with the triangles noted. */
+static void take_faces(const abut_collmesh *cm, int32_t p, const double *y, abut_finds *f)
+{
+    const abut_area *a = cm->area;
+    for (int32_t k = a->first[p]; k < (f->n_face ? a->first[p + 1] : 0); k++) {
+        f->n_share = 0;
+        for (size_t i = 0; i < f->n_face; i++) {
+            abut_near_face *face = &f->face[i];
+            face->facing = abut_area_faces(cm, p, k, face->t, y), face->like = (int32_t)i;
+            for (size_t j = 0; j < i && face->like == (int32_t)i; j++)
+                if (f->face[j].like == (int32_t)j && fabs(f->face[j].facing - face->facing) < ALIKE) face->like = (int32_t)j;
+            for (int c = 0; c < 3; c++) {
+                note_largest(&f->edges, a->side[face->t][c], (int32_t)i, f->face);
+                note_largest(&f->vertices, cm->tri[3 * (size_t)face->t + (size_t)c], (int32_t)i, f->face);
+            }
+        }
+        for (size_t i = 0; i < f->n_face; i++)
+            if (f->face[i].facing > 0) add_shares(cm, (int32_t)i, f);
+        if (f->n_share) qsort(f->share, f->n_share, sizeof *f->share, compare_shares);
+        for (size_t i = 0, next; i < f->n_share; i = next) {
+            int32_t count = 0;
+            const abut_share_of_face *s = &f->share[i];
+            for (next = i; next < f->n_share && !compare_shares(s, &f->share[next]); next++) count += f->share[next].count;
+            if (count) emit_share(cm, p, k, s, count, y, f);
+        }
+        tally_empty(&f->edges);
+        tally_empty(&f->vertices);
+    }
+}
+
 /* ---- blocks of candidates ---- */
 
 static void mark_bad(abut_spot *spot, size_t k, double d2, double xi)
@@ -193,11 +334,14 @@ static void vertex_find(const abut_collmesh *cm, const abut_pair_list *list, abu
         abut_nearest_lanes(ABUT_PT, y, (const int32_t (*)[4])four.v, &of);
         for (size_t l = 0; l < four.n; l++) {
             mark_bad(spot, k + l - from, of.dist2[l], four.xi[l]);
-            if (meets(cm, p, four.v[l][1], of.dist2[l]))
-                take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], y, of.dist2[l], f);
+            if (!meets(cm, p, four.v[l][1], of.dist2[l])) continue;
+            if (by_patch(cm->area, p, four.v[l][1]))
+                note_face(cm, list->ij[k + l][1], four.v[l], of.feature[l], y, of.dist2[l], f);
+            else take_triangle(cm->area, list->ij[k + l][1], four.v[l], of.feature[l], y, of.dist2[l], f);
         }
     }
     take_cells(cm, p, &(near_vertex){ list, r }, y, f);
+    take_faces(cm, p, y, f);
 }
 
 /* Candidates r of the list are those of one vertex in no triangle with edges in no triangle. */
@@ -230,7 +374,10 @@ static void block_of_vertices(const abut_collmesh *cm, const abut_pair_list *lis
         size_t hi = lo + 1;
         while (hi < list->n && list->ij[hi][0] == list->ij[lo][0]) hi++;
         const size_t n = hi - lo;
-        if (!tally_reserve(&f->edges, 3 * n) || !tally_reserve(&f->vertices, 3 * n)) f->full = 1;
+        if (!tally_reserve(&f->edges, 3 * n) || !tally_reserve(&f->vertices, 3 * n) || !faces_reserve(f, n)) {
+            f->full = 1;
+            return;
+        }
         if (!abut_finds_reserve(f, 7 * n * abut_area_shares(cm->area, list->ij[lo][0]))) return;
         if (s == ABUT_PT) vertex_find(cm, list, (abut_range){ lo, hi }, r.lo, y, f, spot);
         else thin_find(cm, list, (abut_range){ lo, hi }, r.lo, y, f, spot);
@@ -283,7 +430,7 @@ static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *li
                 abut_raw *c = &f->c[f->n++];
                 if (near.cross2[l] < parallel_from(cm, e, other)) {
                     memcpy(c->v, v, sizeof c->v);
-                    c->class = ABUT_RAW_MOLLIFIED, c->dist2 = near.dist2[l];
+                    c->class = ABUT_RAW_MOLLIFIED, c->face = -1, c->dist2 = near.dist2[l];
                 } else {
                     abut_raw_reduce(near.feature[l], v, y, near.dist2[l], c);
                     if (c->class != ABUT_EE) c->v[3] = ABUT_AREA_ROD;
@@ -343,6 +490,7 @@ void abut_area_merge(const abut_collmesh *cm, const abut_raw *c, size_t n, abut_
         for (int k = abut_stencil_size((abut_stencil)kind); k < 4; k++) out->vert[i][k] = -1;
         out->of[i][0] = edges ? of[0] : kind == ABUT_PP ? v[2] : v[0];
         out->of[i][1] = guard ? ABUT_AREA_GUARD : of[1];
+        out->of[i][2] = c[i].face;
         out->mult[i] = edges ? 1 : of[0];
         out->dist2[i] = c[i].dist2;
         out->eps_x[i] = mollified ? parallel_from(cm, of[0], other) : 0;

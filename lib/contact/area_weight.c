@@ -39,7 +39,8 @@ double abut_area_edge_reach(const abut_collmesh *cm, int32_t e, int32_t other)
 
 /* ---- the factor of two edges ---- */
 
-#define BEFORE_END 0.01         /* M is 1 from there on: D' - D = BEFORE_END D + (ZONE l)^2, l the shorter edge */
+#define BEFORE_END 0.01         /* M is 1 from there on: D' - D = BEFORE_END D + z^2, */
+#define NEAR_END 2.0            /* 1 / z^2 = 1 / (ZONE l)^2 + sin(phi)^2 / (NEAR_END^2 D), l the shorter edge (contact/area.h) */
 #define ZONE 0.05
 #define MEAN_OF_M ((1 - ZONE * 2 / 3) * (1 - ZONE * 2 / 3))    /* at small distances, between edges of one length */
 #define LEADS_TO 0.5            /* gamma is 0 where n.t/|t| is above */
@@ -81,36 +82,6 @@ static void multiply(product *p, double factor, const double *g, const double *H
     for (int k = 0; k < 3 * points; k++) p->g[3 * idx[k / 3] + k % 3] += p->value * g[k];
     p->value *= factor;
     p->varies |= factor < 1;
-}
-
-/* M of an end of one edge against the other edge: corners idx of the stencil PE; D, gD[12], HD[144] of the nearest points;
- * zone2 m^2. */
-static void multiply_end(product *p, const double *x, const int idx[3], double D, const double gD[12], const double *HD,
-                         double zone2)
-{
-    double e[9], d2, g[9], h[81], f[12] = { 0 }, H[144];
-    for (int k = 0; k < 9; k++) e[k] = x[3 * idx[k / 3] + k % 3];
-    const abut_feature near = abut_nearest(ABUT_PE, e, &d2);
-    const double width = BEFORE_END * D + zone2, z = (d2 - D) / width;
-    if (z >= 1 || !(p->value > 0)) return;
-    const int n = abut_stencil_size(near.kind);
-    const double by = 2 * (1 - fmax(z, 0)) / width;
-    double ends[9];
-    for (int k = 0; k < 3 * n; k++) ends[k] = e[3 * near.idx[k / 3] + k % 3];
-    (void)abut_dist2_all(near.kind, ends, NULL, g, p->H ? h : NULL);
-    for (int k = 0; k < 12; k++) f[k] = -by * (1 + BEFORE_END * z) * gD[k];
-    for (int k = 0; k < 3 * n; k++) f[3 * idx[near.idx[k / 3]] + k % 3] += by * g[k];
-    /* (z width)'' = (d2 - D)'';  f = by width grad z of M' = by width */
-    for (int k = 0; k < (p->H ? 144 : 0); k++) {
-        const int i = k / 12, j = k % 12;
-        H[k] = -by * (1 + BEFORE_END * z) * HD[k] - BEFORE_END / width * (f[i] * gD[j] + gD[i] * f[j]);
-        if (by > 0) H[k] -= 2 / (by * width * by * width) * f[i] * f[j];
-    }
-    for (int k = 0; k < (p->H ? 9 * n * n : 0); k++) {
-        const int i = k / (3 * n), j = k % (3 * n);
-        H[12 * (3 * idx[near.idx[i / 3]] + i % 3) + 3 * idx[near.idx[j / 3]] + j % 3] += by * h[k];
-    }
-    multiply(p, z > 0 ? z * (2 - z) : 0, f, H, 4, (const int[4]){ 0, 1, 2, 3 });
 }
 
 /* A cubic spline that rises from 0 at -LEADS_TO to 1 at 0, C2 (Huang et al. 2025, GCP). */
@@ -255,16 +226,16 @@ static void wing_hessian(const normal *c, const double w[3], int e, double s, do
 
 /* ---- the factor of two edges, gathered ---- */
 
-/* gamma of wing `corner` of the edge of corners e, e + 1; out: 1 the normal leads away from that edge, -1 to it. */
-static void multiply_wing(product *p, const double *x, const normal *c, int e, int corner, double out)
+/* Returns n.t/|t| of wing `corner` of the edge of corners e, e + 1, with its gradient; w[3] leads to it from corner e; out: 1 the
+ * normal leads away from that edge, -1 to it.  Above 0 the wing leads towards the other edge. */
+static double wing_lead(const double *x, const normal *c, int e, int corner, double out, double w[3], double g[OF_WING])
 {
     const double *u = e ? c->v : c->u;
-    double w[3], t[3], g[OF_WING], H[OF_WING * OF_WING], slope, curvature;
+    double t[3];
     diff(x + 3 * corner, x + 3 * e, w);
     const double tau = dot(w, u) / dot(u, u);
     for (int k = 0; k < 3; k++) t[k] = w[k] - tau * u[k];
-    const double height = sqrt(dot(t, t)), q = out * dot(c->n, w) / height, value = rise(-q, &slope, &curvature);
-    if (!(height > 0) || value >= 1) return;
+    const double height = sqrt(dot(t, t)), q = out * dot(c->n, w) / height;
     normal_slope(c, w, g);
     for (int k = 0; k < 12; k++) g[k] *= out / height;
     for (int k = 0; k < 3; k++) {
@@ -273,19 +244,96 @@ static void multiply_wing(product *p, const double *x, const normal *c, int e, i
         g[3 * e + 3 + k] += tau * dt;
         g[12 + k] = dn - dt;
     }
+    return height > 0 ? q : -1;
+}
+
+/* gamma of that wing. */
+static void multiply_wing(product *p, const double *x, const normal *c, int e, int corner, double out)
+{
+    double w[3], g[OF_WING], H[OF_WING * OF_WING], slope, curvature;
+    const double value = rise(-wing_lead(x, c, e, corner, out, w, g), &slope, &curvature);
+    if (value >= 1) return;
     for (int k = 0; k < OF_WING; k++) g[k] *= -slope;
     if (p->H) wing_hessian(c, w, e, -out * c->sign, slope, curvature, H);
     multiply(p, value, g, H, 5, (const int[5]){ 0, 1, 2, 3, corner });
 }
 
+/* The square of the sine by which a surface falls away from an edge, 0 if it leads towards the other; 1 without a triangle. */
+typedef struct fall {
+    double square, g[OF_WING], H[OF_WING * OF_WING];
+    int corner;     /* its wing, -1: none */
+} fall;
+
+/* The fall of the other edge on the side of corner k, an end. */
+static void fall_beside(const double *x, int wings, const normal *c, int k, int has_H, fall *f)
+{
+    const int other = k < 2 ? 2 : 0;
+    const double out = other ? -1 : 1;
+    double across[3], r[3], w[3], g[OF_WING];
+    cross(c->n, other ? c->v : c->u, across);
+    diff(x + 3 * k, x + 3 * other, r);
+    *f = (fall){ .square = 1, .corner = -1 };
+    for (int wing = 4 + other; wing < 6 + other; wing++) {
+        diff(x + 3 * wing, x + 3 * other, w);
+        if (!(wings >> (wing - 4) & 1) || !(dot(w, across) * dot(r, across) > 0)) continue;
+        const double q = fmin(wing_lead(x, c, other, wing, out, w, g), 0);
+        if (!(q * q < f->square)) continue;
+        f->square = q * q, f->corner = wing;
+        for (int i = 0; i < OF_WING; i++) f->g[i] = 2 * q * g[i];
+        if (has_H) wing_hessian(c, w, other, out * c->sign, 2 * q, q < 0 ? 2 : 0, f->H);
+    }
+}
+
+/* M of an end of one edge against the other edge: corners idx of the stencil PE; D, gD[12], HD[144] of the nearest points;
+ * zone2 m^2. */
+static void multiply_end(product *p, const double *x, const int idx[3], double D, const double gD[12], const double *HD,
+                         double zone2, const fall *by)
+{
+    double e[9], d2, g[9], h[81], dz[OF_WING] = { 0 }, dW[OF_WING] = { 0 }, H[OF_WING * OF_WING];
+    const double near2 = NEAR_END * NEAR_END * D, S = by->square, sum = near2 + zone2 * S, Q = zone2 > 0 ? near2 / sum : 0;
+    const double width = BEFORE_END * D + zone2 * Q;
+    for (int k = 0; k < 9; k++) e[k] = x[3 * idx[k / 3] + k % 3];
+    const abut_feature near = abut_nearest(ABUT_PE, e, &d2);
+    const double z = fmax(d2 - D, 0) / width;
+    if (z >= 1 || !(p->value > 0)) return;
+    const int n = abut_stencil_size(near.kind);
+    double ends[9];
+    for (int k = 0; k < 3 * n; k++) ends[k] = e[3 * near.idx[k / 3] + k % 3];
+    (void)abut_dist2_all(near.kind, ends, NULL, g, p->H ? h : NULL);
+    /* derivatives of the width by D and S */
+    const double by_D = BEFORE_END + zone2 * Q * zone2 * S / (sum * D), by_S = -zone2 * Q * zone2 / sum;
+    const double by_DD = -2 * zone2 * Q * zone2 * S * near2 / (sum * sum * D * D), by_SS = -2 * by_S * zone2 / sum;
+    const double by_DS = zone2 * Q * zone2 * (near2 - zone2 * S) / (sum * sum * D);
+    for (int k = 0; k < OF_WING; k++) dW[k] = (k < 12 ? by_D * gD[k] : 0) + by_S * by->g[k];
+    for (int k = 0; k < 12; k++) dz[k] = -gD[k];
+    for (int k = 0; k < 3 * n; k++) dz[3 * idx[near.idx[k / 3]] + k % 3] += g[k];
+    for (int k = 0; k < OF_WING; k++) dz[k] = (dz[k] - z * dW[k]) / width;
+    for (int k = 0; k < (p->H ? OF_WING * OF_WING : 0); k++) {
+        const int i = k / OF_WING, j = k % OF_WING, in = i < 12 && j < 12;
+        const double gi = i < 12 ? gD[i] : 0, gj = j < 12 ? gD[j] : 0;
+        const double HW = (in ? by_D * HD[12 * i + j] : 0) + by_S * by->H[k] + by_DD * gi * gj + by_SS * by->g[i] * by->g[j] +
+                          by_DS * (gi * by->g[j] + by->g[i] * gj);
+        H[k] = -((in ? HD[12 * i + j] : 0) + z * HW + dz[i] * dW[j] + dW[i] * dz[j]) / width;
+    }
+    for (int k = 0; k < (p->H ? 9 * n * n : 0); k++) {
+        const int i = k / (3 * n), j = k % (3 * n);
+        H[OF_WING * (3 * idx[near.idx[i / 3]] + i % 3) + 3 * idx[near.idx[j / 3]] + j % 3] += h[k] / width;
+    }
+    /* of M = z (2 - z) */
+    for (int k = 0; k < (p->H ? OF_WING * OF_WING : 0); k++)
+        H[k] = 2 * (1 - z) * H[k] - 2 * dz[k / OF_WING] * dz[k % OF_WING];
+    for (int k = 0; k < OF_WING; k++) dz[k] *= 2 * (1 - z);
+    multiply(p, z * (2 - z), dz, H, 5, (const int[5]){ 0, 1, 2, 3, by->corner < 0 ? 4 : by->corner });
+}
+
 /* ---- the factor of a patch ---- */
 
-#define PATCH_FROM 0.05         /* (n.N)^2 */
-#define PATCH_TO 0.5
-#define FACE_FROM 0.7
-#define FACE_TO 0.95
+/* (n.N)^2 where S and T rise from 0 to 1 */
+#define S_FROM 0.05
+#define S_TO 0.5
+#define T_FROM 0.7
+#define T_TO 0.95
 
-/* A smooth step from 0 at `from` to 1 at `to`. */
 static double step(double q, double from, double to, double *slope, double *curvature)
 {
     const double z = fmin(fmax((q - from) / (to - from), 0), 1), by = 6 / (to - from);
@@ -294,52 +342,29 @@ static double step(double q, double from, double to, double *slope, double *curv
     return z * z * (3 - 2 * z);
 }
 
-/* S (share + more (1 - T)) of q = (n.N)^2: S rises between PATCH_FROM and PATCH_TO, or is 1, alone; T between those of a face. */
-typedef struct facing {
-    int alone;
-    double share, more;
-} facing;
-
-static double facing_at(const facing *of, double q, double *slope, double *curvature)
+/* (n.N)^2 of the unit vector n at p and the patch p, a, b; gn[3]: its gradient by n, g[9] by p, a, b without that. */
+static double patch_factor(const double n[3], const double *p, const double *a, const double *b, double gn[3], double g[9])
 {
-    double dS = 0, ddS = 0, dT, ddT;
-    const double S = of->alone ? 1 : step(q, PATCH_FROM, PATCH_TO, &dS, &ddS), T = step(q, FACE_FROM, FACE_TO, &dT, &ddT);
-    const double Q = of->share + of->more * (1 - T);
-    *slope = dS * Q - of->more * dT * S;
-    *curvature = ddS * Q - 2 * of->more * dS * dT - of->more * ddT * S;
-    return S * Q;
-}
-
-/* The value of a patch for the unit vector n at p and the patch p, a, b; *gn[3]: its gradient by n, g[9] by p, a, b without
- * that. */
-static double patch_factor(const facing *of, const double n[3], const double *p, const double *a, const double *b, double gn[3],
-                           double g[9])
-{
-    double u[3], v[3], N[3], c[3], ga[3], gb[3], slope, curvature;
+    double u[3], v[3], N[3], c[3], ga[3], gb[3];
     diff(a, p, u);
     diff(b, p, v);
     cross(u, v, N);
     const double size = sqrt(dot(N, N)), along = size > 0 ? dot(n, N) / size : 1;
-    const double F = facing_at(of, along * along, &slope, &curvature), by = size > 0 ? 2 * slope * along / size : 0;
+    const double by = size > 0 ? 2 * along / size : 0;
     for (int k = 0; k < 3; k++) gn[k] = by * N[k], c[k] = size > 0 ? by * (n[k] - along * N[k] / size) : 0;
     cross(v, c, ga);
     cross(c, u, gb);
     for (int k = 0; k < 3; k++) g[k] = -ga[k] - gb[k], g[3 + k] = ga[k], g[6 + k] = gb[k];
-    return F;
+    return along * along;
 }
 
-/* The value at q = (m.N)^2 / (|m|^2 |N|^2), N the cross product of vectors 2 and 3.  m leads to the contact: vector
- * 0 of PP and, a constant, of half-spaces; vector 1 across vector 0, PE; the cross product of both, PT and EE. */
-static jet facing_of(const facing *of, abut_stencil kind, int is_plane, double x[4][3])
+/* q = (m.N)^2 / (|m|^2 |N|^2), N the cross product of vectors 2 and 3, m that of 0 and 1; a constant vector 0 of half-spaces. */
+static jet facing_of(int is_plane, double x[4][3])
 {
-    jet r[4][3], m[3], across[3], N[3], q, f;
+    jet r[4][3], m[3], N[3], q, f;
     for (int k = 0; k < 4; k++) jet_vector(x[k], is_plane && !k ? -1 : k, r[k]);
     memcpy(m, r[0], sizeof m);
-    if (kind != ABUT_PP) jet_cross(r[0], r[1], m);
-    if (kind == ABUT_PE) {
-        memcpy(across, m, sizeof m);
-        jet_cross(r[1], across, m);
-    }
+    if (!is_plane) jet_cross(r[0], r[1], m);
     jet_cross(r[2], r[3], N);
     q = jet_dot(m, m);
     f = jet_dot(N, N);
@@ -348,10 +373,15 @@ static jet facing_of(const facing *of, abut_stencil kind, int is_plane, double x
     f = jet_dot(m, N);
     jet_times(&q, &f);
     jet_times(&q, &f);
-    double slope, curvature;
-    const double F = facing_at(of, q.v, &slope, &curvature);
-    jet_chain(&q, F, slope, curvature);
     return q;
+}
+
+/* share S of q, with its derivatives. */
+static void jet_of_patch(jet *q, double share)
+{
+    double slope, curvature;
+    const double S = step(q->v, S_FROM, S_TO, &slope, &curvature);
+    jet_chain(q, share * S, share * slope, share * curvature);
 }
 
 /* ---- the share of two edges ---- */
@@ -379,7 +409,10 @@ static void take_faces(const crossing *c, int e, product *p)
         const int idx[5] = { 0, 1, 2, 3, 4 + k };
         double r[4][3] = { { 0 } }, g[OF_WING], H[OF_WING * OF_WING];
         for (int i = 0; i < 60; i++) r[i / 15][i % 3] += of[e != 0][i / 15][i / 3 % 5] * c->x[3 * idx[i / 3 % 5] + i % 3];
-        const jet away = facing_of(&(facing){ 1, 0, 1 }, ABUT_EE, 0, r);
+        double slope, curvature;
+        jet away = facing_of(0, r);
+        const double T = step(away.v, T_FROM, T_TO, &slope, &curvature);
+        jet_chain(&away, 1 - T, -slope, -curvature);
         jet_slope(&away, 4, 5, of[e != 0], g);
         if (p->H) jet_to_points(&away, 4, 5, of[e != 0], H);
         multiply(p, away.v, g, H, 5, idx);
@@ -428,11 +461,13 @@ static double crossing_factor(const crossing *two, double *g, double *H, int *be
         for (int k = 0; k < (H ? 144 : 0); k++) Hc[k] = de * Hc[k] + dde * gc[k / 12] * gc[k % 12];
         for (int k = 0; k < 12; k++) gc[k] *= de;
     }
-    for (int i = 0; i < 2; i++) {
-        if (!(p[i].value > 0)) continue;
-        if (e < 1) multiply(&p[i], e, gc, Hc, 4, (const int[4]){ 0, 1, 2, 3 });
-        for (int k = 0; k < 4; k++)
-            multiply_end(&p[i], x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, HD, zone2[i]);
+    for (int i = 0; i < 2; i++)
+        if (p[i].value > 0 && e < 1) multiply(&p[i], e, gc, Hc, 4, (const int[4]){ 0, 1, 2, 3 });
+    for (int k = 0; k < 4; k++) {
+        fall by;
+        fall_beside(x, two->wings, &c, k, H != NULL, &by);
+        for (int i = 0; i < 2; i++)
+            multiply_end(&p[i], x, (const int[3]){ k, k < 2 ? 2 : 0, k < 2 ? 3 : 1 }, D, gD, HD, zone2[i], &by);
     }
     for (int k = 0; k < 4; k++)
         if (two->wings >> k & 1) multiply_wing(&p[0], x, &c, k < 2 ? 0 : 2, 4 + k, k < 2 ? 1 : -1);
@@ -547,55 +582,82 @@ static double edges_factor(const abut_collmesh *cm, const abut_pairs *p, size_t 
     return crossing_factor(&c, g, H, bends);
 }
 
-/* H[NUMBERS^2] of the factor of a sharp vertex: corners 0 to 3 are its contact, of points x, 4 to 6 the vertex and its patch. */
-static void stencil_hessian(const facing *by, abut_stencil kind, int points, const double x[12], const double *y,
-                            const int32_t v[ABUT_AREA_CORNERS], double *H)
-{
-    static const signed char of[3][4][ABUT_AREA_CORNERS] = {
-        { { 1, -1 }, { 0 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } },
-        { { 1, -1 }, { 0, -1, 1 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } },
-        { { 0, -1, 1 }, { 0, -1, 0, 1 }, { 0, 0, 0, 0, -1, 1 }, { 0, 0, 0, 0, -1, 0, 1 } } };
-    double r[4][3] = { { 0 } };
-    for (int k = 0; k < 4; k++)
-        for (int i = 0; i < 7; i++)
-            for (int d = 0; d < (of[kind][k][i] ? 3 : 0); d++)
-                r[k][d] += of[kind][k][i] * (i < points ? x[3 * i + d] : y[3 * (size_t)v[i] + (size_t)d]);
-    const jet F = facing_of(by, kind, 0, r);
-    jet_to_points(&F, 4, ABUT_AREA_CORNERS, of[kind], H);
-}
-
-/* The share of a patch: where n leads away from it, vertices of the other surface may be far apart, so all of it counts, of the
- * area of one of theirs at most. */
-static facing facing_patch(const abut_area *a, int32_t p, int32_t patch, int32_t q)
+/* The share of the one patch of vertex p, a corner of a rim: vertices of the other part may be far apart, so all of it counts,
+ * of the area of one of theirs at most. */
+static double share_of_rim(const abut_area *a, int32_t p, int32_t patch, int32_t q)
 {
     const double s = share(a, p, q), theirs = a->mean[a->part[q]];
-    const double most = theirs > 0 ? fmin(1, theirs / a->patch[patch]) : 1;
-    return (facing){ a->first[p + 1] - a->first[p] == 1, s, (1 - s) * most };
+    return s + (1 - s) * (theirs > 0 ? fmin(1, theirs / a->patch[patch]) : 1);
 }
 
-/* The direction n at the owner, point `at` of the stencil, changes by the rows of the Hessian of the distance. */
-static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
-                            int32_t v[ABUT_AREA_CORNERS], double *g, double *second, int *bends)
+/* Unit normal of the triangle of points p, a, b; 0 if it has no area. */
+static void unit_normal(const double *p, const double *a, const double *b, double n[3])
 {
+    double u[3], v[3];
+    diff(a, p, u);
+    diff(b, p, v);
+    cross(u, v, n);
+    const double size = sqrt(dot(n, n));
+    for (int k = 0; k < 3; k++) n[k] = size > 0 ? n[k] / size : 0;
+}
+
+double abut_area_faces(const abut_collmesh *cm, int32_t owner, int32_t patch, int32_t face, const double *y)
+{
+    const int32_t *t = cm->tri + 3 * (size_t)face, *corner = cm->area->normal[patch];
+    double n[3], gn[3], g[9], slope, curvature;
+    unit_normal(y + 3 * (size_t)t[0], y + 3 * (size_t)t[1], y + 3 * (size_t)t[2], n);
+    const double q = patch_factor(n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, g);
+    return step(q, S_FROM, S_TO, &slope, &curvature);
+}
+
+/* Corners: those of the contact, then those of the face that are none of a PT contact, and of the patch. */
+static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
+                            int32_t v[ABUT_AREA_CORNERS], double *g, double *H, int *bends)
+{
+    static const signed char of[3][4][ABUT_AREA_CORNERS] = {
+        { { 0, 0, 0, -1, 1 }, { 0, 0, 0, -1, 0, 0, 0, 1 }, { -1, 0, 0, 0, 0, 1 }, { -1, 0, 0, 0, 0, 0, 1 } },
+        { { 0, -1, 1 }, { 0, -1, 0, 1 }, { -1, 0, 0, 0, 0, 1 }, { -1, 0, 0, 0, 0, 0, 1 } },
+        { { 0, 0, 0, -1, 1 }, { 0, 0, 0, -1, 0, 0, 0, 1 }, { 0, -1, 0, 0, 0, 1 }, { 0, -1, 0, 0, 0, 0, 1 } } };
     const abut_area *a = cm->area;
-    const int32_t patch = p->of[i][1], owner = p->of[i][0], *corner = a->normal[patch];
-    const int at = p->kind[i] == ABUT_PP && owner == p->vert[i][1];
-    double x[12], gd[12], H[144], n[3], gn[3], gp[9];
-    const abut_stencil kind = abut_pairs_get(p, i, y, x);
-    const int points = abut_stencil_size(kind);
-    const double d = sqrt(abut_dist2_all(kind, x, NULL, gd, g ? H : NULL));
-    for (int k = 0; k < 3 * points; k++) gd[k] /= 2 * d;
-    for (int k = 0; k < 3; k++) n[k] = gd[3 * at + k];
-    const facing by = facing_patch(a, owner, patch, other_of(p, i));
-    const double G = patch_factor(&by, n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, gp);
-    for (int k = 0; k < ABUT_AREA_CORNERS; k++) v[k] = k < points ? p->vert[i][k] : -1;
-    v[4] = owner, v[5] = corner[0], v[6] = corner[1];
-    *bends = G > 0 && G != by.share;
-    for (int k = 0; k < (g ? 3 * ABUT_AREA_CORNERS : 0); k++) g[k] = k >= 12 && k < 21 ? gp[k - 12] : 0;
-    for (int k = 0; k < (g ? 3 * points : 0); k++)
-        for (int c = 0; c < 3; c++) g[k] += gn[c] * (H[3 * points * (3 * at + c) + k] / 2 - n[c] * gd[k]) / d;
-    if (second) stencil_hessian(&by, kind, points, x, y, v, second);
-    return G;
+    const int32_t owner = p->of[i][0], patch = p->of[i][1], face = p->of[i][2], other = other_of(p, i);
+    for (int k = 0; k < ABUT_AREA_CORNERS; k++) v[k] = k < 4 ? p->vert[i][k] : -1;
+    if (face < 0) {
+        memset(g, 0, g ? NUMBERS * sizeof *g : 0);
+        memset(H, 0, H ? NUMBERS * NUMBERS * sizeof *H : 0);
+        return share_of_rim(a, owner, patch, other);
+    }
+    const int32_t *t = cm->tri + 3 * (size_t)face;
+    const int at = p->kind[i] == ABUT_PP && owner == p->vert[i][1], is_face = p->kind[i] == ABUT_PT;
+    const int first[3] = { is_face ? 1 : 3, is_face ? 2 : 4, is_face ? 3 : 7 };
+    for (int k = 0; k < 3; k++) v[first[k]] = is_face ? v[first[k]] : t[k];
+    v[5] = a->normal[patch][0], v[6] = a->normal[patch][1];
+    const double *x[ABUT_AREA_CORNERS], by = share(a, owner, other);
+    double n[3], N[3], gn[3], gt[9], gp[9], slope, curvature;
+    for (int k = 0; k < ABUT_AREA_CORNERS; k++) x[k] = y + 3 * (size_t)(v[k] < 0 ? owner : v[k]);
+    unit_normal(x[first[0]], x[first[1]], x[first[2]], n);
+    unit_normal(x[at], x[5], x[6], N);
+    const double q = patch_factor(n, x[at], x[5], x[6], gn, gp), F = by * step(q, S_FROM, S_TO, &slope, &curvature);
+    *bends = F > 0 && slope > 0;
+    if (g) {
+        (void)patch_factor(N, x[first[0]], x[first[1]], x[first[2]], gn, gt);
+        memset(g, 0, NUMBERS * sizeof *g);
+        for (int k = 0; k < 9; k++) {
+            g[3 * first[k / 3] + k % 3] += by * slope * gt[k];
+            g[3 * (k < 3 ? at : 4 + k / 3) + k % 3] += by * slope * gp[k];
+        }
+    }
+    if (H) {
+        const int which = is_face ? 1 : at ? 2 : 0;
+        double r[4][3] = { { 0 } };
+        for (int k = 0; k < 4 * ABUT_AREA_CORNERS * 3; k++) {
+            const int row = k / (3 * ABUT_AREA_CORNERS), c = k / 3 % ABUT_AREA_CORNERS;
+            r[row][k % 3] += of[which][row][c] * x[c][k % 3];
+        }
+        jet f = facing_of(0, r);
+        jet_of_patch(&f, by);
+        jet_to_points(&f, 4, ABUT_AREA_CORNERS, of[which], H);
+    }
+    return F;
 }
 
 double abut_area_factor_of(const abut_collmesh *cm, const abut_pairs *p, size_t i, const double *y,
@@ -619,18 +681,20 @@ double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch,
                               double *H)
 {
     static const signed char of[4][ABUT_AREA_CORNERS] = { { 0 }, { 0 }, { -1, 1 }, { -1, 0, 1 } };
-    const facing whole = { 0, 1, 0 };
-    double gn[3], own[9], r[4][3] = { { n[0], n[1], n[2] } };
+    double gn[3], own[9], r[4][3] = { { n[0], n[1], n[2] } }, slope, curvature;
     if (patch < 0) return 1;
     const int32_t *corner = cm->area->normal[patch];
     const double *p = y + 3 * (size_t)v, *a = y + 3 * (size_t)corner[0], *b = y + 3 * (size_t)corner[1];
     diff(a, p, r[2]);
     diff(b, p, r[3]);
     if (H) {
-        const jet F = facing_of(&whole, ABUT_PP, 1, r);
+        jet F = facing_of(1, r);
+        jet_of_patch(&F, 1);
         jet_to_points(&F, 4, 3, of, H);
     }
-    return patch_factor(&whole, n, p, a, b, gn, g ? g : own);
+    const double S = step(patch_factor(n, p, a, b, gn, own), S_FROM, S_TO, &slope, &curvature);
+    for (int k = 0; k < (g ? 9 : 0); k++) g[k] = slope * own[k];
+    return S;
 }
 
 /* Factors of edges above each other, and of crossings at the ends of edges, are 0 but for rounding. */

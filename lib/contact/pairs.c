@@ -33,7 +33,7 @@ void abut_raw_reduce(const abut_feature *f, const int32_t v[4], const double *y,
 {
     double x[12];
     const int swapped = abut_pairs_order(f, v, c->v);
-    c->class = (int32_t)f->kind;
+    c->class = (int32_t)f->kind, c->face = -1;
     c->dist2 = d2;
     c->eps_x = 0;
     if (!swapped) return;
@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) int classify(const abut_collmesh *c
     const double eps_x = s == ABUT_EE && (!mollifier || *mollifier) ? abut_mollify_eps(cm->rest2[ij[0]], cm->rest2[ij[1]]) : 0;
     if (s == ABUT_EE && near->cross2[l] < eps_x) {
         memcpy(c->v, v, sizeof c->v);
-        c->class = ABUT_RAW_MOLLIFIED;
+        c->class = ABUT_RAW_MOLLIFIED, c->face = -1;
         c->dist2 = near->dist2[l];
         c->eps_x = eps_x;
     } else {
@@ -137,6 +137,7 @@ static int raw_order(const void *p, const void *q)
 {
     const abut_raw *a = p, *b = q;
     const int order = abut_compare(a->v, b->v, 4);
+    if (!order && a->of[1] == b->of[1]) return (a->face > b->face) - (a->face < b->face);
     return order ? order : (a->of[1] > b->of[1]) - (a->of[1] < b->of[1]);
 }
 
@@ -349,7 +350,10 @@ static abut_status mesh_pairs(const abut_collmesh *cm, const abut_candidates *ca
     if (!rc) rc = join_ranks(cand->ranks, threads, f, spot, &n_spot, err);
     if (!rc) rc = join(cm, f, spot, n_spot, y, out, err);
 done:
-    for (int t = 0; f && t < threads; t++) free(f[t].c), abut_tally_clear(&f[t].edges), abut_tally_clear(&f[t].vertices);
+    for (int t = 0; f && t < threads; t++) {
+        free(f[t].c), free(f[t].face), free(f[t].share);
+        abut_tally_clear(&f[t].edges), abut_tally_clear(&f[t].vertices);
+    }
     ABUT_FREE(f, spot);
     return rc;
 }

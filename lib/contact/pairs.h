@@ -22,7 +22,8 @@ typedef struct abut_pairs {
     double *eps_x;          /* [n] m^4 mollifier threshold; 0 for plain stencils */
     /* of contacts weighed by area (contact/area.h), whose mult has either sign */
     double *reach;          /* [n] m: dhat of the contact */
-    int32_t (*of)[2];       /* [n] EE: its edges; else the vertex whose area it has, and its patch, -1: none (contact/area.h) */
+    int32_t (*of)[3];       /* [n] EE: its edges; else the vertex whose area it has, and its patch and a triangle that this
+                             * faces, -1: none (contact/area.h) */
     int32_t *bent;          /* [n_bent] EE contacts whose factor varies */
     size_t n_bent;
 
@@ -91,6 +92,7 @@ enum { ABUT_RAW_MOLLIFIED = 4, ABUT_RAW_CLASSES = 5 };      /* classes 0..3 are 
 typedef struct abut_raw {
     int32_t v[4];
     int32_t class;
+    int32_t face;           /* the triangle that the patch faces, -1: none */
     double dist2;
     union {
         double eps_x;
@@ -106,12 +108,28 @@ typedef struct abut_tally {
 } abut_tally;
 static inline void abut_tally_clear(abut_tally *t) { free(t->id), free(t->count), free(t->member); }
 
+/* A triangle near a vertex with patches, with the nearest features of it and of its sides (contact/area_find.c). */
+typedef struct abut_near_face {
+    int32_t t, of[4][2];    /* kind and cell of each feature: of the sides, then of the triangle */
+    double d2[4];
+    double facing;          /* S of one patch */
+    int32_t like;           /* the first near triangle with that S */
+} abut_near_face;
+/* The net integer of one feature for the triangles of one S. */
+typedef struct abut_share_of_face {
+    int32_t kind, cell, like, count;
+    double d2;
+} abut_share_of_face;
+
 /* Contacts that one thread found, with its scratch, and the place of the contacts of a block of candidates. */
 typedef struct abut_finds {
     abut_raw *c;
     size_t n, cap;
     int full;
     abut_tally edges, vertices;     /* cells near one vertex */
+    abut_near_face *face;
+    abut_share_of_face *share;
+    size_t n_face, cap_face, n_share;   /* room for 7 shares of each face */
 } abut_finds;
 typedef struct abut_spot {
     size_t at;

@@ -130,6 +130,9 @@ ABUT_MUST_USE abut_status abut_barrier_block(abut_barrier_state *b, const struct
 /** Returns kappa for the next iteration: doubled, up to `most`, if the smallest gap, m, was below `below`, still is, and has lost
  * more than a tenth (Li 2020, App. F: any part), which one that rests under a load does not; else kappa. */
 double abut_barrier_stiffer(double kappa, double most, double below, double gap_before, double gap_after);
+/** kappa at the start of a step with that many contacts, weighed by area: `least`, which the pressure of the scene makes, or half
+ * of that of the frame if it is more; keeps 1: all of it. */
+double abut_barrier_start_by_area(const abut_barrier_state *b, double least, int keeps, size_t contacts);
 /** Sets b->kappa to abut_barrier_stiffer with the bounds of its model; 1: it has grown. */
 int abut_barrier_stiffen(abut_barrier_state *b, double gap_before, double gap_after);
 

@@ -238,6 +238,7 @@ static int is_narrow(const abut_failure_view *s)
 static const char *pressed_advice(const abut_failure_view *s)
 {
     const abut_model *m = s->prob->model;
+    if (s->prob->cm.area) return "gaps are tiny against dhat: a smaller time step or a larger contact.barrier.pressure helps";
     if (m->kappa_min[0] < m->kappa_max[0])
         return "gaps are tiny against dhat: a smaller time step or a larger contact.kappa-scale keeps them wider";
     return "gaps are tiny against dhat, so the stiffness of the barrier is too soft: a larger fixed-kappa, or none, "

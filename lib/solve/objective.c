@@ -520,7 +520,10 @@ abut_status abut_objective_set_kappa(abut_objective *o, const abut_pairs *pairs,
                                      abut_arena *scratch, abut_err *err)
 {
     const abut_model *m = o->model;
-    const double fixed = o->cm.area ? m->pressure[0] * (o->w.h_force * o->w.h_force) : 0;
+    const int keeps = !abut_scheme_is(abut_scheme_of(m), ABUT_SCHEME_PLAIN);
+    const double by_area = o->cm.area ? m->pressure[0] * (o->w.h_force * o->w.h_force) : 0;
+    const double fixed = o->cm.area ? abut_barrier_start_by_area(abut_barrier_state_of(&o->terms), by_area, keeps,
+                                                                 pairs->n + pairs->n_plane) : 0;
     const double least = fixed > 0 ? fixed : m->kappa_min[0], most = fixed > 0 ? fixed : m->kappa_max[0];
     const abut_mark mark = abut_arena_mark(scratch);
     const size_t no = (size_t)m->no;

@@ -149,8 +149,8 @@ ABUT_MUST_USE abut_status abut_objective_balance(const abut_objective *o, const 
 /** Sets the stiffness of the barrier for the start of a step.  A cluster is a set of bodies joined by contacts.  In each cluster
  * the stiffness balances barrier and other forces on the free nodes (Li 2020, App. F), within bounds: kappa-min, and kappa-max of
  * a scene of these bodies alone.  Bodies without contact have the lower bound.  Kappa is the largest, the others are parts of it.
- * If the model has no masses of bodies, all are one cluster.  Of contact weighed by area both bounds are contact/pressure
- * h_force^2, so that its force does not depend on the time step.
+ * If the model has no masses of bodies, all are one cluster.  Of contact weighed by area it is contact/pressure h_force^2,
+ * so that its force does not depend on the time step, or abut_barrier_start_by_area.
  * pairs  the contacts;  gc, ge  [3 nv] gradients of the barrier at kappa 1 with all parts 1, and of the other terms; NULL: bodies
  * with contact keep their stiffness, within bounds
  * *changed 1: parts are not what they were, contacts must be found again.  Fails  ABUT_E_NOMEM */

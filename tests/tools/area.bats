@@ -168,6 +168,20 @@ gap, n = min(r["min_gap"] for r in r if r["min_gap"]), [r["newton_iterations"] f
 assert gap > 1e-5 and max(n) <= 20, (gap, n)'
 }
 
+@test "area: balls and bars fall on each other; what they press too hard is stiffer for a while, and frames know it" {
+    "$BIN/mesh-prep" -q --set contact.formulation=area --set objects.ball.generate.sphere.cells=5 \
+        --set objects.ball2.generate.sphere.cells=4 --set objects.bar.generate.box.cells=[8,1,1] \
+        --set objects.bar2.generate.box.cells=[8,1,1] "$ROOT/pipelines/examples/drop.yaml" -o start.abut
+    "$BIN/step" -q -n 30 --report run.jsonl start.abut -o run.abut
+    "$BIN/ccd-check" -q --no-output run.abut
+    python3 -c 'import json
+r = [r for r in map(json.loads, open("run.jsonl")) if "newton_iterations" in r]
+k, gap, n = [r["kappa"] for r in r], min(r["min_gap"] for r in r if r["min_gap"]), [r["newton_iterations"] for r in r]
+assert k[0] == min(k) and 8 * k[0] < max(k) <= 1024 * k[0] and all(b >= a / 2 for a, b in zip(k, k[1:])), k
+assert gap > 1e-6 and max(n) < 150, (gap, n)'
+    "$BIN/step" -q -n 24 start.abut | "$BIN/step" -q -n 6 | cmp - run.abut
+}
+
 # heap FORM: a block, a ball of curved tets, a cloth, hair and grains fall onto a table.
 heap() {
     cat <<Y
