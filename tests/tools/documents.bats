@@ -55,8 +55,10 @@ documents() { "$PYTHON" "$ROOT/tests/tools/documents.py" "$1"; }
     grep '^101 frames: steps 0 to 100' out
     grep -c . run.csv | grep -x 102
     [ -s run.html ]
-    grep -o 'ccd-check: .*' err > said
-    grep -F "    $(cat said)" "$ROOT/README.md"
+    # a variant of the build rounds otherwise, and its judge meets other pairs
+    [[ $BIN == "$ROOT/bin" ]] && pairs= || pairs='s/[0-9]* pairs/pairs/'
+    grep -o 'ccd-check: .*' err | sed "$pairs" > said
+    sed "$pairs" "$ROOT/README.md" | grep -F "    $(cat said)"
 }
 
 # blocks FILE: its framed blocks of shell commands run in their order in one folder, each ended by the first command that fails;
@@ -73,7 +75,7 @@ blocks() {
         [ -x "$BIN/picture" ] || sed -i '\|abut picture|d' block.$n
         command -v ffmpeg >/dev/null || sed -i '/\.mp4/d' block.$n
         "$PYTHON" -c 'import pandas' 2>/dev/null || sed -i '/import pandas/d' block.$n
-        PATH=$PWD/path:$BIN:$PATH timeout 300 bash -euo pipefail block.$n > out.$n 2> err.$n || { cat block.$n err.$n; return 1; }
+        PATH=$PWD/path:$BIN:$PATH timeout 1200 bash -euo pipefail block.$n > out.$n 2> err.$n || { cat block.$n err.$n; return 1; }
         grep -q ccd-check block.$n || continue
         grep -q 'ccd-check: .*: no collision' err.$n || { cat block.$n err.$n; return 1; }
     done

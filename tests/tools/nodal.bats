@@ -38,7 +38,7 @@ Y
 # so little work that the judge has to refuse steps
 starved() {
     "${1:-ball}" --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
-        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.05 "${@:2}"
+        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.08 "${@:2}"
 }
 
 ball_and_cube() {
@@ -88,7 +88,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 
 # bats test_tags=slow
 @test "a starved solver writes no frame that the judge refuses: the barrier mends its steps, to the same bytes" {
-    starved ball --set time.step=0.08
+    starved
     "$BIN/step" -n 36 --lenient -j 1 --report r.jsonl a.abut -o b.abut 2> said
     "$BIN/ccd-check" -q --no-output b.abut
     rounds=$(figure repaired r.jsonl | grep -c 1 || :)
@@ -105,7 +105,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 
 # bats test_tags=slow
 @test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
-    starved ball_and_cube
+    starved ball_and_cube --set time.step=0.06
     "$BIN/step" -q -n 36 --lenient a.abut -o all.abut
     "$BIN/step" -q -n 36 --lenient --every 12 -j 1 --report r.jsonl a.abut -o few.abut
     [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 4 ]
