@@ -105,7 +105,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 
 # bats test_tags=slow
 @test "--every: steps of either kind leave out frames, and the path between those that stay is judged" {
-    starved ball_and_cube --set time.step=0.06
+    starved ball_and_cube --set time.step=0.06 --set motion.1.rotate.rate='278 deg/s'
     "$BIN/step" -q -n 36 --lenient a.abut -o all.abut
     "$BIN/step" -q -n 36 --lenient --every 12 -j 1 --report r.jsonl a.abut -o few.abut
     [ "$("$BIN/export" --dump few.abut | grep -c '^frame')" -eq 4 ]
