@@ -38,7 +38,7 @@ Y
 # so little work that the judge has to refuse steps
 starved() {
     "${1:-ball}" --set nodal.iterations=1 --set nodal.sweeps=1 --set objects.ball.generate.sphere.cells=8 \
-        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.08 "${@:2}"
+        --set objects.bar.generate.box.cells='[20, 3, 4]' --set contact.dhat='0.2 mm' --set time.step=0.05 "${@:2}"
 }
 
 ball_and_cube() {
@@ -88,7 +88,7 @@ figure() { grep -o "\"$1\":[-0-9.e+]*" "$2" | cut -d: -f2; }
 
 # bats test_tags=slow
 @test "a starved solver writes no frame that the judge refuses: the barrier mends its steps, to the same bytes" {
-    starved
+    starved ball --set time.step=0.08
     "$BIN/step" -n 36 --lenient -j 1 --report r.jsonl a.abut -o b.abut 2> said
     "$BIN/ccd-check" -q --no-output b.abut
     rounds=$(figure repaired r.jsonl | grep -c 1 || :)
@@ -159,7 +159,7 @@ Y
 }
 
 @test "without repair a refused step is exit 4, names the pair, and newton goes on from what is kept" {
-    starved
+    starved ball --set time.step=0.08
     exits 4 "$BIN/step" -q -n 36 --lenient --repair none --dump-stuck stuck.abut a.abut -o b.abut
     grep -E "step [0-9]+ \(t = [0-9.]+ s\): (node|edge|triangle) [0-9 ]+ of '(ball|bar)' and .* meet after [0-9.e-]+ of" stderr
     grep -F -- "--repair barrier may help" stderr

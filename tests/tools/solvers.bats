@@ -186,6 +186,7 @@ assert press[1]["held_up"]["script"] > press[1]["newton_iterations"] / 2
 P
 }
 
+# bats test_tags=slow
 @test "a slow end takes a third of the iterations and ends no further off; the same bytes for any threads" {
     skip_without_numpy
     cat > press.yaml <<'Y'
