@@ -407,15 +407,19 @@ static void take_faces(const crossing *c, int e, product *p)
     for (int k = e; k < e + 2; k++) {
         if (!(c->wings >> k & 1) || !(p->value > 0)) continue;
         const int idx[5] = { 0, 1, 2, 3, 4 + k };
-        double r[4][3] = { { 0 } }, g[OF_WING], H[OF_WING * OF_WING];
+        double r[4][3] = { { 0 } }, g[OF_WING] = { 0 }, H[OF_WING * OF_WING] = { 0 }, m[3], N[3], slope, curvature;
         for (int i = 0; i < 60; i++) r[i / 15][i % 3] += of[e != 0][i / 15][i / 3 % 5] * c->x[3 * idx[i / 3 % 5] + i % 3];
-        double slope, curvature;
-        jet away = facing_of(0, r);
-        const double T = step(away.v, T_FROM, T_TO, &slope, &curvature);
-        jet_chain(&away, 1 - T, -slope, -curvature);
-        jet_slope(&away, 4, 5, of[e != 0], g);
-        if (p->H) jet_to_points(&away, 4, 5, of[e != 0], H);
-        multiply(p, away.v, g, H, 5, idx);
+        cross(r[0], r[1], m);
+        cross(r[2], r[3], N);
+        const double q = dot(m, N) * dot(m, N) / (dot(m, m) * dot(N, N)), T = step(q, T_FROM, T_TO, &slope, &curvature);
+        if (T == 0) continue;
+        if (slope > 0) {
+            jet away = facing_of(0, r);
+            jet_chain(&away, 1 - T, -slope, -curvature);
+            jet_slope(&away, 4, 5, of[e != 0], g);
+            if (p->H) jet_to_points(&away, 4, 5, of[e != 0], H);
+        }
+        multiply(p, 1 - T, g, H, 5, idx);
     }
 }
 
