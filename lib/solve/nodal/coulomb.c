@@ -581,13 +581,23 @@ static int solve_gram(int n, double G[ABUT_MIXED][ABUT_MIXED], double *x)
     return 1;
 }
 
-/* Adds a column, the changes since the last iteration; drops all if the square of f has grown, to `size`. */
+#define LATE 100    /* iterations */
+
+/* Growth of the square of f beyond which the columns are dropped: any at first, where contacts change their states; later what
+ * grows shrinks again, and columns are what a slow end lacks. */
+static double most_growth(const abut_coulomb_state *s)
+{
+    const double late = (double)s->iterations / LATE;
+    return 1 + late * late;
+}
+
+/* Adds a column, the changes since the last iteration; drops all if the square of f has grown too much, to `size`. */
 static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *y, const double *f, double size, abut_err *err)
 {
     struct abut_mixing *m = &s->mix;
     const int c = m->next, n = m->n < ABUT_MIXED ? m->n + 1 : m->n;
     double *dq = m->dq + 3 * (size_t)s->nodes * (size_t)c, *df = m->df + 3 * (size_t)s->nodes * (size_t)c, dot[PRODUCTS];
-    if (size > m->size) return m->n = m->next = 0, ABUT_OK;
+    if (size > most_growth(s) * m->size) return m->n = m->next = 0, ABUT_OK;
     for (int32_t k = 0; k < s->n_moved; k++)
         for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
             dq[i] = s->q[i] - m->q[i];
