@@ -122,7 +122,7 @@ static void weigh_everywhere(bench *b)
         if (p->row[i] < 0 || b->s.of.w[i] > 0) continue;
         double *block = b->s.matrix.A.val + 9 * b->s.matrix.A.ptr[p->row[i]];
         const double w = abut_nodal_weight(block, b->model.mass[i],
-                                           b->s.parts.mass[b->s.parts.of[p->row[i]]], b->s.opt.beta, b->s.opt.sigma);
+                                           abut_components_mass(&b->s.parts, p->row[i]), b->s.opt.beta, b->s.opt.sigma);
         b->s.of.w[i] = w;
         b->s.of.inv_w[i] = 1 / w;
         for (int k = 0; k < 3; k++) block[4 * k] += w;
