@@ -340,7 +340,6 @@ typedef struct body_sums {
 
 enum { MOST_TIMES = 16 };
 #define LAW 0.1             /* of the changes by single visits: contacts that share nodes would share the change */
-#define STRAIN 0.1          /* of the moments that strain a body: they move none, and stiff ones are noise of p - v */
 #define STILL 1e-3          /* impulses below this part of W p hardly change the motion: residuals are compared with it instead */
 
 static double length3(const double a[3])
@@ -400,11 +399,7 @@ static void add_force(affine_sums *to, const double *x, const double *r)
 static double affine_size(const affine_sums *b)
 {
     double moment2 = 0;
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) {
-            const double turns = (b->moment[3 * i + j] - b->moment[3 * j + i]) / 2, strains = b->moment[3 * i + j] - turns;
-            moment2 += turns * turns + STRAIN * STRAIN * strains * strains;
-        }
+    for (int k = 0; k < 9; k++) moment2 += b->moment[k] * b->moment[k];
     return length3(b->force) + (b->spread > 0 ? sqrt(moment2 / (b->spread / b->nodes)) : 0);
 }
 
