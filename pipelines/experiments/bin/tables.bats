@@ -30,6 +30,7 @@ for row in "A one" "B two"; do
     done
 done
 [ "$to" = t.md ] || sed -i '/| | |/d' "$to"
+[ -z "${STATUS:-}" ] || { sed -i '/^<!--/d' "$to"; exit "$STATUS"; }     # a table that it writes anew, and a broken rule
 R
     printf '# T\n\n| name | steps | its | s | came |\n|---|---|---|---|---|\n| A one | 1 | 1 | 1 | no |\n| B two | 1 | 1 | 1 | no |\n' > t.md
     chmod +x run.sh
@@ -52,6 +53,12 @@ commit() { git add -A && git commit -qm "$1"; }
     [[ $(sed -n 1p t.md) == "<!-- $first"$'\t'*'t.md -->' ]]
     [[ $(sed -n 2p t.md) == "<!-- $(git rev-parse --short=12 HEAD)"$'\t'*$'\t'"V=8 ./run.sh t.md 'A one' -->" ]]
     [[ $(grep '^| A' t.md) == *'| 8 |'* && $(grep '^| B' t.md) == *'| 7 |'* ]]
+    STATUS=1 exits 1 tables t 'B two'   # a broken rule: rows before it are of their versions
+    [ "$(grep -c '^<!--' t.md)" -eq 3 ]
+    [[ $(sed -n 1p t.md) == "<!-- $first"$'\t'* && $(sed -n 3p t.md) == *"t.md 'B two' -->" ]]
+    STEPS=failed exits 1 tables d       # what makes no row adds no line
+    [ "$(grep -c '^<!--' t.md)" -eq 3 ]
+    commit three
     tables t        # the whole table has one line again
     [ "$(grep -c '^<!--' t.md)" -eq 1 ]
     tables u        # files that one command makes, each in its manner
