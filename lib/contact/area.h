@@ -63,7 +63,8 @@
  * the area of its cross-section.  Against a surface they are integrated alone (s = 1).  Edges of rods have the barrier of their
  * nearest features, as in Li 2020, with the mollifier of parallel edges, M = gamma = 1: two rods with the weight u u', a rod and
  * the side of a triangle with min(1, eta l / l') pi/2 u u', l and l' their mean lengths: where vertices of the rod are far apart
- * its edges bear.  Bare points and edges of obstacles take the mean area of what they meet.
+ * its edges bear.  Edges inside a plane face of an obstacle meet no rod: a vertex of the rod, or the border of the face, is as
+ * near, and a rod that sags would be pulled along.  Bare points and edges of obstacles take the mean area of what they meet.
  *
  * Reach.  Within one part contact acts within half the rest distance of what is nearest there and counts, at most dhat: thin
  * walls and narrow slits rest. */

@@ -411,7 +411,23 @@ static double parallel_from(const abut_collmesh *cm, int32_t e, int32_t f)
     return !mollifier || *mollifier ? abut_mollify_eps(cm->rest2[e], cm->rest2[f]) : 0;
 }
 
-/* Block b of the edges: pairs whose nearest points are inside; with an edge of a rod, all near ones by their nearest feature. */
+#define FLAT 1e-6               /* sine of an angle */
+
+/* 1: edge e lies inside a plane face of an obstacle: a vertex of a rod or the border of the face is as near as any point of e. */
+static int is_in_face(const abut_collmesh *cm, int32_t e, const double *y)
+{
+    const int32_t *v = cm->edge + 2 * (size_t)e, *wing = cm->area->wing[e];
+    if (wing[1] < 0 || cm->area->of_edge[e] != -1 || !cm->obstacle[v[0]]) return 0;
+    const double *p = y + 3 * (size_t)v[0];
+    const abut_vec3 u = abut_v3_diff(y + 3 * (size_t)v[1], p);
+    const abut_vec3 n = abut_v3_cross(u, abut_v3_diff(y + 3 * (size_t)wing[0], p));
+    const abut_vec3 m = abut_v3_cross(abut_v3_diff(y + 3 * (size_t)wing[1], p), u);
+    const double along = abut_v3_dot(n, m);
+    return along > 0 && abut_v3_norm(abut_v3_cross(n, m)) <= FLAT * along;
+}
+
+/* Block b of the edges: pairs whose nearest points are inside; with an edge of a rod, all near ones by their nearest feature, but
+ * for edges inside faces. */
 static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *list, size_t b, const double *y, abut_finds *f,
                                abut_spot *spot)
 {
@@ -427,6 +443,7 @@ static void block_of_crossings(const abut_collmesh *cm, const abut_pair_list *li
             mark_bad(spot, k + l - r.lo, near.dist2[l], xi);
             if (!(D > 0) || !(D < (2 * xi + reach) * reach)) continue;
             if (cm->area->thin[v[0]] || cm->area->thin[v[2]]) {
+                if (is_in_face(cm, e, y) || is_in_face(cm, other, y)) continue;
                 abut_raw *c = &f->c[f->n++];
                 if (near.cross2[l] < parallel_from(cm, e, other)) {
                     memcpy(c->v, v, sizeof c->v);

@@ -1092,6 +1092,44 @@ TEST(a_rim_bears_what_no_vertex_is_near)
     }
 }
 
+/* A rod with a kink above a sheet of an obstacle with bumps of `bump`: sideways over upward force on the rod. */
+static double sideways(double bump, int *n)
+{
+    enum { N = 8, SHEET = (N + 1) * (N + 1), ALL = SHEET + 5 };
+    double X[3 * ALL], g[3 * ALL], sum[3] = { 0 };
+    int32_t tri[6 * N * N], role[ALL], rod[8];
+    const double radius[4] = { 0.01, 0.01, 0.01, 0.01 };
+    abut_rng r = { 4 };
+    abut_pairs p = { 0 };
+    flat(N, 0.3, bump, &r, X, tri);
+    for (int k = 0; k < 5; k++) {
+        const double at[3] = { -2.2 + 1.1 * k, 0.06 + 0.01 * (k % 2), 0.13 - 0.3 * k };
+        memcpy(X + 3 * (SHEET + k), at, sizeof at);
+    }
+    for (int v = 0; v < ALL; v++) role[v] = v < SHEET ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
+    for (int k = 0; k < 8; k++) rod[k] = SHEET + (k + 1) / 2;
+    sheets s = surface(ALL, X, 2 * N * N, tri, 0.1);
+    s.edge = realloc(s.edge, (2 * (size_t)s.model.nce + 8) * sizeof *s.edge);
+    memcpy(s.edge + 2 * s.model.nce, rod, sizeof rod);
+    s.model.nce += 4, s.model.nrd = 4, s.model.rod = rod, s.model.rod_radius = radius, s.model.role = role;
+    CHECK(by_area(&s, 0));
+    CHECK(gradient(&s, s.X, g, &p));
+    for (int k = 3 * SHEET; k < 3 * ALL; k++) sum[k % 3] -= g[k];
+    *n = (int)p.n;
+    abut_pairs_clear(&p);
+    sheets_free(&s);
+    return hypot(sum[0], sum[2]) / sum[1];
+}
+
+TEST(a_rod_feels_no_edge_inside_a_plane_face_of_an_obstacle)
+{
+    int of_flat, of_bumps;
+    CHECK_NEAR(sideways(0, &of_flat), 0, 1e-12);
+    CHECK(of_flat == 5);
+    CHECK(sideways(1e-3, &of_bumps) > 1e-5);
+    CHECK(of_bumps > 10);
+}
+
 /* Grids whose vertices, edges and diagonals lie above each other, turned by an angle that rounds. */
 TEST(ties_of_regular_grids_have_few_contacts)
 {
