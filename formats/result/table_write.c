@@ -287,21 +287,28 @@ static abut_status set_motions(abut_table *t, const abut_shot *s, abut_err *err)
     return rc;
 }
 
-/* Coordinates of a joint, force on its second body and moment about its point, by the last step, and how far it is open. */
+/* Coordinates of a joint and their rates, force on its second body and moment about its point, effort of its motor, by the last
+ * step, and how far it is open. */
 static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_err *err)
 {
     const abut_model *m = s->model;
+    const abut_frame *f = s->frame;
     char joint[ABUT_PART_NAME], name[2 * ABUT_PART_NAME];
-    double cell[9] = { 0 };
-    static const char *const what[] = { "angle_rad", "position_m", "force_x_N", "force_y_N", "force_z_N", "torque_x_Nm",
-                                        "torque_y_Nm", "torque_z_Nm", "drift_m" };
+    double cell[13];
+    static const char *const what[] = { "angle_rad", "position_m", "rate_rad/s", "speed_m/s", "force_x_N", "force_y_N",
+                                        "force_z_N", "torque_x_Nm", "torque_y_Nm", "torque_z_Nm", "motor_Nm", "motor_N",
+                                        "drift_m" };
     abut_text_row(s->model_set, "joint/name", j, joint, sizeof joint);
-    abut_joint_coordinates(m, j, s->frame->x, &cell[0], &cell[1]);
-    if (s->frame->joint_multiplier) abut_joint_reaction(m, j, s->frame->x, s->frame->joint_multiplier, cell + 2, cell + 5);
-    cell[8] = abut_joint_gap(m, j, s->frame->x);
+    for (int k = 0; k < 13; k++) cell[k] = NAN;
+    abut_joint_coordinates(m, j, f->x, &cell[0], &cell[1]);
+    abut_joint_rates(m, j, f->x, f->v, &cell[2], &cell[3]);
+    if (f->joint_multiplier) abut_joint_reaction(m, j, f->x, f->joint_multiplier, cell + 4, cell + 7);
+    if (f->joint_effort && m->joint_motor && m->joint_motor[4 * (size_t)j])
+        cell[m->joint_kind[j] == ABUT_JOINT_SLIDER ? 11 : 10] = f->joint_effort[j];
+    cell[12] = abut_joint_gap(m, j, f->x);
     abut_status rc = ABUT_OK;
-    for (int k = 0; k < 9 && !rc; k++) {
-        if ((k < 2 && !isfinite(cell[k])) || (k > 1 && k < 8 && !s->frame->joint_multiplier)) continue;
+    for (int k = 0; k < 13 && !rc; k++) {
+        if (!isfinite(cell[k])) continue;
         snprintf(name, sizeof name, "%s.%s", joint, what[k]);
         const double was = k || t->n_rows == 1 ? NAN : cell_of(t, t->n_rows - 2, column_find(t, name));
         if (k == 0 && isfinite(was)) cell[0] += 2 * acos(-1) * round((was - cell[0]) / (2 * acos(-1)));

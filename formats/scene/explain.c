@@ -403,6 +403,12 @@ void abut_explain_write(FILE *f, const abut_scene *s, const abut_built *b, const
         fprintf(f, "joint %s (%s)\n  %-16s %s to %s%s\n", j->name, j->from, abut_joint_names[j->kind], s->object[j->body[1]].name,
                 j->body[0] < 0 ? "the world" : s->object[j->body[0]].name, j->contact ? ", which meet" : "");
     }
+    for (int32_t i = 0; i < s->nmotors; i++) {
+        const abut_scene_motor *m = &s->motor[i];
+        static const char *const asks[] = { "", "target", "rate", "effort" };
+        fprintf(f, "motor of %s (%s)\n  %-16s %s of %d key%s%s\n", s->joint[m->joint].name, m->from, "asks", asks[m->kind],
+                m->value.n, abut_s(m->value.n), m->kind == ABUT_MOTOR_EFFORT || m->stiffness + m->damper > 0 ? "" : ", exactly");
+    }
     for (int32_t i = 0; i < s->nattachments; i++) {
         const abut_scene_attachment *a = &s->attachment[i];
         fprintf(f, "attachment (%s)\n", a->from);

@@ -48,6 +48,7 @@ static const abut_key JOINT_KEYS[] = {
     { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
     { .name = "load", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
     { .name = "limits", .kind = ABUT_KEY_LATER, .form = "[least, largest]" },
+    { .name = "friction", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
     { ABUT_WORD(abut_scene_joint, "contact", contact, ABUT_WORDS("off", "on")), .fallback = "off" },
     { 0 }
 };
@@ -87,12 +88,13 @@ static abut_status set_place(const abut_tree *t, abut_scene_joint *j, abut_err *
     return rc;
 }
 
-/* Spring, damper, load and limits of the angle of a hinge or the position of a slider. */
+/* Spring, damper, load, limits and friction of the angle of a hinge or the position of a slider. */
 static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
     const abut_tree *spring = abut_tree_find(t, "spring"), *damper = abut_tree_find(t, "damper");
-    const abut_tree *load = abut_tree_find(t, "load");
-    const abut_tree *limits = abut_tree_find(t, "limits"), *any = spring ? spring : damper ? damper : load ? load : limits;
+    const abut_tree *load = abut_tree_find(t, "load"), *friction = abut_tree_find(t, "friction");
+    const abut_tree *limits = abut_tree_find(t, "limits");
+    const abut_tree *any = spring ? spring : damper ? damper : load ? load : limits ? limits : friction;
     const int turns = j->kind == ABUT_JOINT_HINGE;
     if (!any) return ABUT_OK;
     if (!turns && j->kind != ABUT_JOINT_SLIDER)
@@ -111,6 +113,8 @@ static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, ab
             rc = abut_tree_fail(limits, err, "limits: %g, %g: expected one below and one above the start, 0", j->limit[0],
                                 j->limit[1]);
     }
+    if (!rc && friction)
+        rc = abut_tree_not_negative(friction, "friction", turns ? ABUT_Q_TORQUE : ABUT_Q_FORCE, &j->friction, err);
     return rc || !load ? rc : abut_tree_real(load, "load", turns ? ABUT_Q_TORQUE : ABUT_Q_FORCE, &j->drive[3], NULL, err);
 }
 
@@ -167,6 +171,100 @@ static abut_status exclude(abut_scene *s, abut_err *err)
         if (!kept || abut_by_two(all[kept - 1], all[i])) memmove(all[kept++], all[i], sizeof *all);
     s->nexcluded = (int32_t)kept;
     return ABUT_OK;
+}
+
+/* ---- motors ---- */
+
+/* What a motor may ask for, of an angle and of a position. */
+static const struct act {
+    const char *key;
+    int kind;
+    abut_quantity turns, slides;    /* ABUT_Q_PURE: not of such a joint */
+} ACTS[] = {
+    { "target", ABUT_MOTOR_PLACE, ABUT_Q_ANGLE, ABUT_Q_LENGTH }, { "rate", ABUT_MOTOR_RATE, ABUT_Q_RATE, ABUT_Q_SPEED },
+    { "torque", ABUT_MOTOR_EFFORT, ABUT_Q_TORQUE, ABUT_Q_PURE }, { "force", ABUT_MOTOR_EFFORT, ABUT_Q_PURE, ABUT_Q_FORCE },
+};
+enum { NACTS = sizeof ACTS / sizeof *ACTS };
+
+#define VALUE(k, words) { .name = k, .kind = ABUT_KEY_LATER, .keys = &abut_scene_factor_keys, .form = words ", or a map" }
+static const abut_key MOTOR_KEYS[] = {
+    { .name = "joint", .kind = ABUT_KEY_LATER, .form = "name" },
+    VALUE("target", "angle or length"), VALUE("rate", "deg/s, rpm or m/s"), VALUE("torque", "N m"), VALUE("force", "N"),
+    { ABUT_WORD(abut_scene_motor, "interpolation", smooth, ABUT_WORDS("linear", "smooth")), .fallback = "linear" },
+    { .name = "stiffness", .kind = ABUT_KEY_LATER, .form = "N m/rad, or N/m" },
+    { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
+    { .name = "max", .kind = ABUT_KEY_LATER, .form = "N m, or N", .fallback = "none" },
+    { ABUT_NUMBER(abut_scene_motor, "from", window[0], TIME, "[0,)"), .fallback = "0" },
+    { ABUT_NUMBER(abut_scene_motor, "until", window[1], TIME, NULL), .fallback = "none" }, { 0 }
+};
+const abut_keys abut_scene_motor_keys = { "motor", NULL, MOTOR_KEYS, 1, NULL };
+
+/* A number, or {times, values}. */
+static abut_status read_value(const abut_scene_reader *r, const abut_tree *t, abut_quantity q, abut_scene_table *out,
+                              abut_err *err)
+{
+    if (t->kind == ABUT_TREE_MAP) return abut_scene_read_table(r, t, q, out, err);
+    if (!ABUT_ARRAYS(ABUT_ITEMS(out->time, 1), ABUT_ITEMS(out->value, 1))) return abut_fail(err, ABUT_E_NOMEM, "a motor");
+    out->n = 1, out->time[0] = 0;
+    return abut_tree_real(t, t->key, q, &out->value[0], NULL, err);
+}
+
+/* Stiffness, damper and bound. */
+static abut_status read_law(const abut_tree *t, abut_scene_motor *m, int turns, abut_err *err)
+{
+    const abut_tree *stiffness = abut_tree_find(t, "stiffness"), *damper = abut_tree_find(t, "damper");
+    const abut_tree *most = abut_tree_find(t, "max"), *any = stiffness ? stiffness : damper ? damper : most;
+    abut_status rc = ABUT_OK;
+    m->most = INFINITY;
+    if (!any) return ABUT_OK;
+    if (m->kind == ABUT_MOTOR_EFFORT)
+        return abut_tree_fail_key(any, err, "%s: of a motor with a target or a rate", any->key);
+    if (!stiffness && (m->kind == ABUT_MOTOR_PLACE || !damper))
+        return abut_tree_fail_key(any, err, "%s: expected `stiffness` too%s", any->key,
+                                  m->kind == ABUT_MOTOR_PLACE ? "" : ", or `damper`");
+    if (stiffness)
+        rc = abut_tree_positive(stiffness, "stiffness", turns ? ABUT_Q_TWIST : ABUT_Q_STIFFNESS, &m->stiffness, NULL, err);
+    if (!rc && damper) rc = abut_tree_positive(damper, "damper", turns ? ABUT_Q_TWIST_DRAG : ABUT_Q_DRAG, &m->damper, NULL, err);
+    return rc || !most ? rc : abut_tree_positive(most, "max", turns ? ABUT_Q_TORQUE : ABUT_Q_FORCE, &m->most, NULL, err);
+}
+
+abut_status abut_scene_read_motor(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    abut_scene_motor *const m = to;
+    const abut_scene *s = r->scene;
+    const abut_tree *value = NULL;
+    const struct act *act = NULL;
+    int acts = 0;
+    abut_scene_copy_place(t, m->from);
+    m->window[1] = INFINITY;
+    abut_status rc = abut_keys_read(r, &abut_scene_motor_keys, t, m, err);
+    if (rc) return rc;
+    const abut_tree *joint = abut_tree_find(t, "joint");
+    const char **names = calloc((size_t)s->njoints + 1, sizeof *names), *name;
+    for (int32_t i = 0; i < s->njoints && names; i++) names[i] = s->joint[i].name;
+    if ((rc = abut_tree_word(joint, "joint", "elbow", &name, err))) return free(names), rc;
+    if ((rc = abut_scene_named(joint, "joint", name, names, s->njoints ? NULL : "a name in 'joints'", &m->joint, err))) return rc;
+    const int kind = s->joint[m->joint].kind, turns = kind == ABUT_JOINT_HINGE;
+    if (!turns && kind != ABUT_JOINT_SLIDER)
+        return abut_tree_fail(joint, err, "joint: '%s' is no hinge and no slider, whose one coordinate a motor moves", name);
+    for (const abut_scene_motor *other = s->motor; other < m; other++)
+        if (other->joint == m->joint) return abut_tree_fail(joint, err, "joint: '%s' has a motor (%s)", name, other->from);
+    for (const struct act *a = ACTS; a < ACTS + NACTS; a++)
+        if (abut_tree_find(t, a->key)) value = abut_tree_find(t, a->key), act = a, acts++;
+    if (acts != 1)
+        return abut_tree_fail(t, err, "a motor: expected one of target, rate, torque, force; found %d", acts);
+    const abut_quantity q = turns ? act->turns : act->slides;
+    if (q == ABUT_Q_PURE) return abut_tree_fail_key(value, err, "%s: '%s' is a %s", act->key, name, abut_joint_names[kind]);
+    m->kind = act->kind;
+    rc = read_value(r, value, q, &m->value, err);
+    if (!rc) rc = read_law(t, m, turns, err);
+    if (!rc && !(m->window[0] < m->window[1]))
+        rc = abut_tree_fail(t, err, "from %g s until %g s: expected 'from' before 'until'", m->window[0], m->window[1]);
+    const int exact = m->stiffness == 0 && m->damper == 0 && m->kind == ABUT_MOTOR_PLACE;
+    if (!rc && exact && m->window[0] == 0 && m->value.value[0] != 0)
+        rc = abut_tree_fail(value, err, "target: %g at the start, where '%s' is at 0: expected 0 there, or `stiffness`",
+                            m->value.value[0], name);
+    return rc;
 }
 
 abut_status abut_scene_joints(const abut_scene_reader *r, abut_err *err)

@@ -198,6 +198,9 @@ extern const abut_keys abut_scene_object_names, abut_scene_half_space;
 /** Reads the `joints` map, and adds their bodies to those that do not meet; after the objects (joints.c). */
 ABUT_MUST_USE abut_status abut_scene_joints(const abut_scene_reader *r, abut_err *err);
 extern const abut_keys abut_scene_joint_names;
+/** Reads an entry of `motors` into an abut_scene_motor; after the joints. */
+abut_key_read abut_scene_read_motor;
+extern const abut_keys abut_scene_motor_keys;
 
 /* ---- motions.c: after the objects ---- */
 
@@ -205,6 +208,9 @@ extern const abut_keys abut_scene_joint_names;
 void abut_scene_quaternion(const double R[9], double q[4]);
 /** Checks all of `selections`, also unused ones. */
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
+/** Reads {times, values} of a quantity into *out, which it makes. */
+ABUT_MUST_USE abut_status abut_scene_read_table(const abut_scene_reader *r, const abut_tree *t, abut_quantity q,
+                                                abut_scene_table *out, abut_err *err);
 /** Reads the key `ramp` or `factor` of the map of a load; without either the table stays empty. */
 ABUT_MUST_USE abut_status abut_scene_factor(const abut_scene_reader *r, const abut_tree *map, abut_scene_table *out,
                                             abut_err *err);

@@ -144,7 +144,7 @@ abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err)
 
 static const abut_key FACTOR_KEYS[] = { { .name = "times", .kind = ABUT_KEY_LATER, .form = "[time, ...]" },
                                         { .name = "values", .kind = ABUT_KEY_LATER, .form = "[number, ...]" }, { 0 } };
-const abut_keys abut_scene_factor_keys = { "factor", NULL, FACTOR_KEYS, 2, NULL };
+const abut_keys abut_scene_factor_keys = { NULL, NULL, FACTOR_KEYS, 2, NULL };
 
 static abut_status new_table(int32_t n, abut_scene_table *out, abut_err *err)
 {
@@ -154,7 +154,8 @@ static abut_status new_table(int32_t n, abut_scene_table *out, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status read_table(const abut_scene_reader *r, const abut_tree *t, abut_scene_table *out, abut_err *err)
+abut_status abut_scene_read_table(const abut_scene_reader *r, const abut_tree *t, abut_quantity q, abut_scene_table *out,
+                                  abut_err *err)
 {
     abut_status rc = abut_keys_read(r, &abut_scene_factor_keys, t, out, err);
     if (rc) return rc;
@@ -169,7 +170,7 @@ static abut_status read_table(const abut_scene_reader *r, const abut_tree *t, ab
     int32_t i = 0;
     for (const abut_tree *a = times->child, *b = values->child; a && !rc; a = a->next, b = b->next, i++) {
         rc = abut_tree_not_negative(a, "times", ABUT_Q_TIME, &out->time[i], err);
-        if (!rc) rc = abut_tree_real(b, "values", ABUT_Q_PURE, &out->value[i], NULL, err);
+        if (!rc) rc = abut_tree_real(b, "values", q, &out->value[i], NULL, err);
         if (!rc && i && !(out->time[i] > out->time[i - 1]))
             rc = abut_tree_fail(a, err, "times: %g s after %g s: expected ascending times", out->time[i], out->time[i - 1]);
     }
@@ -180,7 +181,7 @@ abut_status abut_scene_factor(const abut_scene_reader *r, const abut_tree *map, 
 {
     const abut_tree *ramp = abut_tree_find(map, "ramp"), *factor = abut_tree_find(map, "factor");
     if (ramp && factor) return abut_tree_fail_key(factor, err, "factor: expected one of ramp and factor");
-    if (factor) return read_table(r, factor, out, err);
+    if (factor) return abut_scene_read_table(r, factor, ABUT_Q_PURE, out, err);
     if (!ramp) return ABUT_OK;
     abut_status rc = new_table(2, out, err);
     if (!rc) rc = abut_tree_positive(ramp, "ramp", ABUT_Q_TIME, &out->time[1], NULL, err);

@@ -426,6 +426,7 @@ static const abut_key TOP_KEYS[] = {
     LISTED("objects", &abut_scene_object_names, NULL),
     LISTED("selections", &abut_scene_selection_names, NULL),
     LISTED("joints", &abut_scene_joint_names, NULL),
+    LISTED("motors", &abut_scene_motor_keys, "a list of maps"),
     LISTED("motion", &abut_scene_motion_keys, "a list of maps"),
     LISTED("attachments", &abut_scene_attachment_keys, "a list of maps"),
     LISTED("seams", &abut_scene_seam_keys, "a list of maps"),
@@ -454,6 +455,7 @@ static const struct list {
     ROWS("cohesion", 1, "contact.cohesion", "{between: [ball, floor], force: 1 N, range: 1 mm}", read_cohesion, cohesion,
          ncohesions),
 }, MOTIONS[] = {
+    ROWS("motors", 0, "motors", "{joint: elbow, rate: 60 rpm}", abut_scene_read_motor, motor, nmotors),
     ROWS("motion", 0, "motion", "{select: {object: ball}, fix: true}", abut_scene_read_motion, motion, nmotions),
     ROWS("attachments", 0, "attachments", "{from: {object: ball}, to: {object: wall}, stiffness: 10 N/m}",
          abut_scene_read_attachment, attachment, nattachments),

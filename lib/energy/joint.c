@@ -26,19 +26,18 @@ double abut_joint_row(const abut_model *m, int32_t j, int32_t r, const double *x
     return abut_v3_dot(u, w) - apart[11];
 }
 
-void abut_joints_set(abut_joints *t, const double *x)
+int32_t abut_joint_end(const abut_model *m, int32_t j)
 {
-    const abut_model *m = t->model;
-    for (int32_t j = 0; j < m->njo; j++)
-        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++)
-            t->g[r] = abut_joint_row(m, j, r, x, t->C + ABUT_JOINT_WIDTH * (size_t)r);
+    const int32_t kind = m->joint_motor ? m->joint_motor[4 * (size_t)j] : ABUT_MOTOR_NONE;
+    const double *law = m->joint_motor_law ? m->joint_motor_law + 5 * (size_t)j : NULL;
+    return m->joint_first[2 * j + 1] - (kind && kind != ABUT_MOTOR_EFFORT && law[2] == 0 && law[3] == 0);
 }
 
 double abut_joint_gap(const abut_model *m, int32_t j, const double *x)
 {
     double most = 0;
     for (int32_t i = j < 0 ? 0 : j; i < (j < 0 ? m->njo : j + 1); i++)
-        for (int32_t r = m->joint_first[2 * i]; r < m->joint_first[2 * i + 1]; r++)
+        for (int32_t r = m->joint_first[2 * i]; r < abut_joint_end(m, i); r++)
             most = fmax(most, fabs(abut_joint_row(m, i, r, x, NULL)));
     return most;
 }
@@ -66,35 +65,75 @@ static abut_vec3 map_of(const abut_model *m, int32_t j, int side, const double *
     return abut_v3_add(abut_v3_get(x + 3 * (size_t)*node), times(F, from));
 }
 
+static int turns(const abut_model *m, int32_t j)
+{
+    return m->joint_kind[j] == ABUT_JOINT_HINGE || m->joint_kind[j] == ABUT_JOINT_CYLINDER;
+}
+
+static int slides(const abut_model *m, int32_t j)
+{
+    return m->joint_kind[j] == ABUT_JOINT_SLIDER || m->joint_kind[j] == ABUT_JOINT_CYLINDER;
+}
+
+/* Two vectors of one length across the axis of joint j at rest, n and *b = t x n. */
+static abut_vec3 across(const abut_model *m, int32_t j, abut_vec3 *b)
+{
+    const abut_vec3 t = abut_v3_get(m->joint_axis + 3 * (size_t)j);
+    const abut_vec3 n = abut_v3_cross(t, fabs(t.x) < 0.6 ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0));
+    *b = abut_v3_cross(t, n);
+    return n;
+}
+
+/* Sine and cosine of the angle times |n|^2, of the gradients A of the first body and B of the second. */
+static void angle_of(const abut_model *m, int32_t j, const double A[9], const double B[9], double *s, double *c)
+{
+    abut_vec3 b;
+    const abut_vec3 n = across(m, j, &b);
+    *s = abut_v3_dot(times(A, b), times(B, n)) - abut_v3_dot(times(A, n), times(B, b));
+    *c = abut_v3_dot(times(A, n), times(B, n)) + abut_v3_dot(times(A, b), times(B, b));
+}
+
 void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, double *angle, double *position)
 {
-    const int32_t kind = m->joint_kind[j];
-    const abut_vec3 t = abut_v3_get(m->joint_axis + 3 * (size_t)j);
-    double A[9], B[9];
+    double A[9], B[9], s, c;
     const abut_vec3 o = map_of(m, j, 0, x, A), y = map_of(m, j, 1, x, B);
-    const abut_vec3 n = abut_v3_cross(t, fabs(t.x) < 0.6 ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0)), b = abut_v3_cross(t, n);
-    const abut_vec3 na = times(A, n), ba = times(A, b), nb = times(B, n), bb = times(B, b);
-    const int turns = kind == ABUT_JOINT_HINGE || kind == ABUT_JOINT_CYLINDER;
-    const int slides = kind == ABUT_JOINT_SLIDER || kind == ABUT_JOINT_CYLINDER;
-    *angle = turns ? atan2(abut_v3_dot(ba, nb) - abut_v3_dot(na, bb), abut_v3_dot(na, nb) + abut_v3_dot(ba, bb)) : NAN;
-    *position = slides ? abut_v3_dot(times(A, t), abut_v3_sub(y, o)) : NAN;
+    angle_of(m, j, A, B, &s, &c);
+    *angle = turns(m, j) ? atan2(s, c) : NAN;
+    *position = slides(m, j) ? abut_v3_dot(times(A, abut_v3_get(m->joint_axis + 3 * (size_t)j)), abut_v3_sub(y, o)) : NAN;
+}
+
+void abut_joint_rates(const abut_model *m, int32_t j, const double *x, const double *v, double *rate, double *speed)
+{
+    double A[9], B[9], dA[9], dB[9], s, c, ds[2], dc[2];
+    const abut_vec3 t = abut_v3_get(m->joint_axis + 3 * (size_t)j);
+    abut_vec3 o = map_of(m, j, 0, x, A), y = map_of(m, j, 1, x, B), vo = map_of(m, j, 0, v, dA), vy = map_of(m, j, 1, v, dB);
+    if (m->joint_node[ABUT_JOINT_NODES * (size_t)j] < 0) memset(dA, 0, sizeof dA), vo = abut_v3(0, 0, 0);
+    angle_of(m, j, A, B, &s, &c);
+    angle_of(m, j, dA, B, &ds[0], &dc[0]), angle_of(m, j, A, dB, &ds[1], &dc[1]);
+    *rate = turns(m, j) ? (c * (ds[0] + ds[1]) - s * (dc[0] + dc[1])) / (c * c + s * s) : NAN;
+    *speed = abut_v3_dot(times(dA, t), abut_v3_sub(y, o)) + abut_v3_dot(times(A, t), abut_v3_sub(vy, vo));
+    if (!slides(m, j)) *speed = NAN;
+}
+
+/* Adds force and moment about o of row r on the second body. */
+static void push(const int32_t *node, const double *C, double newtons, const double *x, abut_vec3 o, abut_vec3 *f, abut_vec3 *t)
+{
+    for (int k = 4; k < ABUT_JOINT_NODES; k++) {
+        const abut_vec3 by = abut_v3_scale(-newtons, abut_v3_get(C + 3 * k));
+        *f = abut_v3_add(*f, by);
+        *t = abut_v3_add(*t, abut_v3_cross(abut_v3_sub(abut_v3_get(x + 3 * (size_t)node[k]), o), by));
+    }
 }
 
 void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const double *newtons, double force[3],
                          double torque[3])
 {
-    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j;
-    double F[9];
+    double F[9], C[ABUT_JOINT_WIDTH];
     const abut_vec3 o = map_of(m, j, 1, x, F);
     abut_vec3 f = abut_v3(0, 0, 0), t = f;
-    for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
-        double C[ABUT_JOINT_WIDTH];
+    for (int32_t r = m->joint_first[2 * j]; r < abut_joint_end(m, j); r++) {
         (void)abut_joint_row(m, j, r, x, C);
-        for (int k = 4; k < ABUT_JOINT_NODES; k++) {
-            const abut_vec3 by = abut_v3_scale(-newtons[r], abut_v3_get(C + 3 * k));
-            f = abut_v3_add(f, by);
-            t = abut_v3_add(t, abut_v3_cross(abut_v3_sub(abut_v3_get(x + 3 * (size_t)node[k]), o), by));
-        }
+        push(m->joint_node + ABUT_JOINT_NODES * (size_t)j, C, newtons[r], x, o, &f, &t);
     }
     abut_v3_put(force, f), abut_v3_put(torque, t);
 }
@@ -104,6 +143,114 @@ int abut_joints_have(const abut_model *m, int32_t node)
     for (size_t i = 0; i < ABUT_JOINT_NODES * (size_t)m->njo; i++)
         if (m->joint_node[i] == node) return 1;
     return 0;
+}
+
+/* ---- coordinates of hinges and sliders ---- */
+
+/* sum[11] += a direction v of a side of joint j (whole 0), or a point (whole 1), times scale. */
+static void weigh(const abut_model *m, int32_t j, int side, int whole, double scale, abut_vec3 v, double *sum)
+{
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j + 4 * side;
+    double rest[9], inverse[9], at[3];
+    if (*node < 0) {
+        abut_v3_put(sum + 8, abut_v3_axpy(abut_v3_get(sum + 8), scale, v));
+        return;
+    }
+    const abut_vec3 X = abut_v3_get(m->X + 3 * (size_t)*node);
+    for (int i = 0; i < 9; i++)
+        rest[i] = m->X[3 * (size_t)node[1 + i % 3] + (size_t)(i / 3)] - m->X[3 * (size_t)*node + (size_t)(i / 3)];
+    (void)abut_m3_inverse(inverse, rest);
+    abut_v3_put(at, times(inverse, whole ? abut_v3_sub(v, X) : v));
+    sum[4 * side] += scale * (whole - at[0] - at[1] - at[2]);
+    for (int k = 0; k < 3; k++) sum[4 * side + 1 + k] += scale * at[k];
+}
+
+/* C: p ds - q dc of a hinge, s and c the sine and cosine of its angle, v its four vectors of the weights w. */
+static void turn(const abut_vec3 v[4], const double *w, double p, double q, double *C)
+{
+    for (int k = 0; k < ABUT_JOINT_NODES; k++) {
+        const double n = w[k], b = w[11 + k], n1 = w[22 + k], b1 = w[33 + k];
+        abut_vec3 sum = abut_v3_scale(p * b - q * n, v[2]);
+        sum = abut_v3_axpy(sum, -p * n - q * b, v[3]);
+        sum = abut_v3_axpy(sum, -p * b1 - q * n1, v[0]);
+        abut_v3_put(C + 3 * k, abut_v3_axpy(sum, p * n1 - q * b1, v[1]));
+    }
+}
+
+/* The coordinate of joint j at x, an angle in (-pi, pi], and its derivative C[ABUT_JOINT_WIDTH], NULL to skip.  Of a hinge the
+ * four vectors are n and b across the axis on the first body, n' and b' on the second; of a slider u along it, and y - o. */
+static double coordinate(const abut_joints *t, int32_t j, const double *x, double *C)
+{
+    const int32_t *node = t->model->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const double *w = t->weight + 44 * (size_t)j;
+    abut_vec3 v[4];
+    for (int i = 0; i < 4; i++) v[i] = sum_of(node, w + 11 * i, x);
+    if (t->model->joint_kind[j] == ABUT_JOINT_SLIDER) {
+        for (int k = 0; k < ABUT_JOINT_NODES && C; k++)
+            abut_v3_put(C + 3 * k, abut_v3_axpy(abut_v3_scale(w[k], v[1]), w[11 + k], v[0]));
+        return abut_v3_dot(v[0], v[1]);
+    }
+    const double c = abut_v3_dot(v[0], v[2]) + abut_v3_dot(v[1], v[3]), s = abut_v3_dot(v[1], v[2]) - abut_v3_dot(v[0], v[3]);
+    const double p = c / (c * c + s * s), q = s / (c * c + s * s);
+    if (C) turn(v, w, p, q, C);
+    return atan2(s, c);
+}
+
+/* The coordinate with its turns counted, next to `from`. */
+static double wound(const abut_joints *t, int32_t j, const double *x, double from, double *C)
+{
+    static const double TURN = 2 * 3.14159265358979323846;
+    const double q = coordinate(t, j, x, C);
+    return t->model->joint_kind[j] == ABUT_JOINT_HINGE ? q + TURN * round((from - q) / TURN) : q;
+}
+
+static int is_driven(const abut_model *m, int32_t j)
+{
+    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : NULL;
+    const double *limit = m->joint_limit ? m->joint_limit + 4 * (size_t)j : NULL;
+    if (m->joint_motor && m->joint_motor[4 * (size_t)j]) return 1;
+    if (m->joint_friction && m->joint_friction[2 * (size_t)j] > 0) return 1;
+    return (d && (d[0] > 0 || d[2] > 0 || d[3] != 0)) || (limit && (isfinite(limit[0]) || isfinite(limit[1])));
+}
+
+/* ---- rows of a step ---- */
+
+/* abut_joint_row with the motor where it is at the end of the step; 0 if it rests. */
+static double row_of(const abut_joints *t, int32_t j, int32_t r, const double *x, double *C)
+{
+    const abut_model *m = t->model;
+    if (r < abut_joint_end(m, j)) return abut_joint_row(m, j, r, x, C);
+    if (!t->motor[j].exact) {
+        if (C) memset(C, 0, ABUT_JOINT_WIDTH * sizeof *C);
+        return 0;
+    }
+    if (m->joint_kind[j] == ABUT_JOINT_SLIDER) return abut_joint_row(m, j, r, x, C) - t->target[j];
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const double *w = t->weight + 44 * (size_t)j;
+    abut_vec3 v[4], n = sum_of(node, w + 22, m->X);
+    for (int i = 0; i < 4; i++) v[i] = sum_of(node, w + 11 * i, x);
+    const double s = abut_v3_dot(v[1], v[2]) - abut_v3_dot(v[0], v[3]), c = abut_v3_dot(v[0], v[2]) + abut_v3_dot(v[1], v[3]);
+    const double by = abut_v3_norm(sum_of(node, m->joint_apart + 12 * (size_t)r, m->X)) / (2 * abut_v3_dot(n, n));
+    const double p = by * cos(t->target[j]), q = by * sin(t->target[j]);
+    if (C) turn(v, w, p, q, C);
+    return p * s - q * c;
+}
+
+void abut_joints_set(abut_joints *t, const double *x)
+{
+    const abut_model *m = t->model;
+    for (int32_t j = 0; j < m->njo; j++)
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++)
+            t->g[r] = row_of(t, j, r, x, t->C + ABUT_JOINT_WIDTH * (size_t)r);
+}
+
+double abut_joints_gap(const abut_joints *t, const double *x)
+{
+    double most = 0;
+    for (int32_t j = 0; j < t->model->njo; j++)
+        for (int32_t r = t->model->joint_first[2 * j]; r < t->model->joint_first[2 * j + 1]; r++)
+            most = fmax(most, fabs(row_of(t, j, r, x, NULL)));
+    return most;
 }
 
 /* ---- the term ---- */
@@ -119,43 +266,86 @@ int abut_joints_bend(const abut_terms *terms)
 static void destroy(void *self)
 {
     abut_joints *t = self;
-    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t);
+    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t->weight, t->start, t->target, t->motor, t);
+}
+
+/* The vectors of the coordinate of joint j. */
+static void set_weights(const abut_model *m, int32_t j, double *to)
+{
+    const abut_vec3 axis = abut_v3_get(m->joint_axis + 3 * (size_t)j), o = abut_v3_get(m->joint_point + 3 * (size_t)j);
+    abut_vec3 b;
+    const abut_vec3 n1 = across(m, j, &b);
+    if (m->joint_kind[j] == ABUT_JOINT_SLIDER) {
+        weigh(m, j, 0, 0, 1, axis, to);
+        weigh(m, j, 1, 1, 1, o, to + 11), weigh(m, j, 0, 1, -1, o, to + 11);
+    } else {
+        weigh(m, j, 0, 0, 1, n1, to), weigh(m, j, 0, 0, 1, b, to + 11);
+        weigh(m, j, 1, 0, 1, n1, to + 22), weigh(m, j, 1, 0, 1, b, to + 33);
+    }
 }
 
 static abut_status make(void **self, const abut_term_world *w, abut_err *err)
 {
-    const size_t rows = (size_t)w->model->njr, joints = (size_t)w->model->njo;
+    const abut_model *m = w->model;
+    const size_t rows = (size_t)m->njr, joints = (size_t)m->njo;
     if (!joints) return ABUT_OK;
     abut_joints *t = calloc(1, sizeof *t);
     if (t)
-        *t = (abut_joints){ w->model, 0, calloc(rows, sizeof(double)), calloc(joints, sizeof(double)),
-                            calloc(joints, sizeof(double)), calloc(rows, sizeof(double)),
-                            calloc(ABUT_JOINT_WIDTH * rows, sizeof(double)) };
-    for (size_t i = 0; t && i < 11 * rows; i++) t->bend |= i % 11 < ABUT_JOINT_NODES && w->model->joint_along[i] != 0;
-    if (t && t->newtons && t->sigma && t->rho && t->g && t->C) return *self = t, ABUT_OK;
-    if (t) destroy(t);
-    return abut_fail(err, ABUT_E_NOMEM, "%zu joints", joints);
+        *t = (abut_joints){ .model = m, .newtons = calloc(rows, sizeof(double)), .sigma = calloc(joints, sizeof(double)),
+                            .rho = calloc(joints, sizeof(double)), .g = calloc(rows, sizeof(double)),
+                            .C = calloc(ABUT_JOINT_WIDTH * rows, sizeof(double)), .weight = calloc(44 * joints, sizeof(double)),
+                            .start = calloc(joints, sizeof(double)), .target = calloc(joints, sizeof(double)),
+                            .motor = calloc(joints, sizeof(abut_motor)) };
+    if (!t || !t->newtons || !t->sigma || !t->rho || !t->g || !t->C || !t->weight || !t->start || !t->target || !t->motor) {
+        if (t) destroy(t);
+        return abut_fail(err, ABUT_E_NOMEM, "%zu joints", joints);
+    }
+    for (size_t i = 0; i < 11 * rows; i++) t->bend |= i % 11 < ABUT_JOINT_NODES && m->joint_along[i] != 0;
+    for (int32_t j = 0; j < m->njo; j++)
+        if (is_driven(m, j)) set_weights(m, j, t->weight + 44 * (size_t)j);
+    return *self = t, ABUT_OK;
+}
+
+/* n numbers of a frame; 0 if it has none. */
+static void take(double *to, const double *from, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) to[i] = from ? from[i] : 0;
 }
 
 static abut_status load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
 {
     abut_joints *t = self;
-    const size_t bytes = (size_t)t->model->njr * sizeof *t->newtons;
+    const abut_model *m = t->model;
     (void)err;
     if (as->pending) return ABUT_OK;
-    if (f->joint_multiplier) memcpy(t->newtons, f->joint_multiplier, bytes);
-    else memset(t->newtons, 0, bytes);
+    take(t->newtons, f->joint_multiplier, m->njr);
+    take(t->start, f->joint_coordinate, m->njo);
+    take(t->target, f->joint_target, m->njo);
     return ABUT_OK;
 }
+
+static int any_driven(const abut_model *m)
+{
+    return m->joint_drive || m->joint_limit || m->joint_motor || m->joint_friction;
+}
+
+static double effort_of(const abut_joints *t, int32_t j, const double *x);
 
 static abut_status store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
 {
     const abut_joints *t = self;
-    if (as->pending) return ABUT_OK;
-    double *to = abut_frame_put(out, "joint/multiplier", t->model->njr, err);
-    if (!to) return err ? err->code : ABUT_E_NOMEM;
-    memcpy(to, t->newtons, (size_t)t->model->njr * sizeof *to);
-    abut_arrays_find(out, "joint/multiplier")->flags |= ABUT_A_REQUIRED;
+    const abut_model *m = t->model;
+    const double *x = abut_arrays_find(out, "node/x")->data;
+    static const char *const names[] = { "joint/multiplier", "joint/coordinate", "joint/target", "joint/effort" };
+    double *to[4] = { NULL };
+    for (int k = 0; k < (as->pending ? 0 : m->joint_motor ? 4 : any_driven(m) ? 2 : 1); k++) {
+        to[k] = abut_frame_put(out, names[k], k ? m->njo : m->njr, err);
+        if (!to[k]) return err ? err->code : ABUT_E_NOMEM;
+        if (k < 3) abut_arrays_find(out, names[k])->flags |= ABUT_A_REQUIRED;
+    }
+    if (to[0]) memcpy(to[0], t->newtons, (size_t)m->njr * sizeof **to);
+    for (int32_t j = 0; j < m->njo && to[1]; j++) to[1][j] = is_driven(m, j) ? wound(t, j, x, t->start[j], NULL) : 0;
+    for (int32_t j = 0; j < m->njo && to[2]; j++) to[2][j] = t->target[j], to[3][j] = effort_of(t, j, x);
     return ABUT_OK;
 }
 
@@ -168,8 +358,17 @@ static void forget(void *self)
 
 static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
 {
-    (void)step, (void)err;
+    abut_joints *t = self;
+    (void)err;
     forget(self);
+    t->step = step;
+    for (int32_t j = 0; j < t->model->njo; j++) {
+        const abut_motor *s = &t->motor[j];
+        if (is_driven(t->model, j)) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
+        t->motor[j] = abut_motor_step(t->model, j, step->time);
+        if (s->kind == ABUT_MOTOR_PLACE) t->target[j] = s->value;
+        if (s->kind == ABUT_MOTOR_RATE) t->target[j] = (s->begins ? t->start[j] : t->target[j]) + s->value;
+    }
     return ABUT_OK;
 }
 
@@ -182,7 +381,7 @@ static abut_status energy(void *self, const abut_at *at, double scale, double *e
     (void)scratch, (void)err;
     for (int32_t j = 0; j < m->njo; j++)
         for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
-            const double g = abut_joint_row(m, j, r, at->x, NULL);
+            const double g = row_of(t, j, r, at->x, NULL);
             abut_acc_add(&sum, g * (newton * t->newtons[r] + 0.5 * t->sigma[j] * g));
         }
     *e = scale * (sum.hi + sum.lo);
@@ -198,7 +397,7 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
     for (int32_t j = 0; j < m->njo; j++)
         for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
             double C[ABUT_JOINT_WIDTH];
-            const double gap = abut_joint_row(m, j, r, at->x, C), by = scale * (newton * t->newtons[r] + t->sigma[j] * gap);
+            const double gap = row_of(t, j, r, at->x, C), by = scale * (newton * t->newtons[r] + t->sigma[j] * gap);
             for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
                 const int32_t node = m->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
                 if (node >= 0) g[3 * (size_t)node + (size_t)(k % 3)] += by * C[k];
@@ -227,77 +426,14 @@ const abut_term_ops abut_term_joints = { .name = "joints", .kind = ABUT_TERM_CON
                                          .begin = begin, .energy = energy, .gradient = gradient, .elements = elements,
                                          .hessian = hessian, .start = forget, .free = destroy };
 
-/* ---- springs, dampers and loads of coordinates ----
+/* ---- springs, dampers, loads, motors, friction of coordinates ----
  *
- *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q + s b(q - least) + s b(largest - q)       J
+ *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q + s b(q - least) + s b(largest - q) + M(q) + F(q)       J
  *     b(gap) = -(gap - w)^2 ln(gap / w) below the width w of a stop, +inf from 0 on
+ *     M = k/2 (q - q*)^2 + c/2 (q - q_d - q*' t)^2 / t, linear from where its slope is the largest effort; F the same, k = q*' = 0
  *
- * q the angle of a hinge or the position of a slider, q_d that which damping opposes, over the time t.  Angles count turns: each
- * is the one next to that of the start of the step. */
-
-typedef struct drives {
-    const abut_model *model;
-    double *weight;         /* [njo * 4 * 11] of the vectors below: weights of the nodes, and a constant */
-    double *start;          /* [njo] coordinates where the step starts */
-} drives;
-
-/* sum[11] += a direction v of a side of joint j (whole 0), or a point (whole 1), times scale. */
-static void weigh(const abut_model *m, int32_t j, int side, int whole, double scale, abut_vec3 v, double *sum)
-{
-    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j + 4 * side;
-    double rest[9], inverse[9], at[3];
-    if (*node < 0) {
-        abut_v3_put(sum + 8, abut_v3_axpy(abut_v3_get(sum + 8), scale, v));
-        return;
-    }
-    const abut_vec3 X = abut_v3_get(m->X + 3 * (size_t)*node);
-    for (int i = 0; i < 9; i++)
-        rest[i] = m->X[3 * (size_t)node[1 + i % 3] + (size_t)(i / 3)] - m->X[3 * (size_t)*node + (size_t)(i / 3)];
-    (void)abut_m3_inverse(inverse, rest);
-    abut_v3_put(at, times(inverse, whole ? abut_v3_sub(v, X) : v));
-    sum[4 * side] += scale * (whole - at[0] - at[1] - at[2]);
-    for (int k = 0; k < 3; k++) sum[4 * side + 1 + k] += scale * at[k];
-}
-
-/* The coordinate of joint j at x, an angle in (-pi, pi], and its derivative C[ABUT_JOINT_WIDTH], NULL to skip.  Of a hinge the
- * four vectors are n and b across the axis on the first body, n' and b' on the second; of a slider u along it, and y - o. */
-static double coordinate(const drives *t, int32_t j, const double *x, double *C)
-{
-    const int32_t *node = t->model->joint_node + ABUT_JOINT_NODES * (size_t)j;
-    const double *w = t->weight + 44 * (size_t)j;
-    abut_vec3 v[4];
-    for (int i = 0; i < 4; i++) v[i] = sum_of(node, w + 11 * i, x);
-    if (t->model->joint_kind[j] == ABUT_JOINT_SLIDER) {
-        for (int k = 0; k < ABUT_JOINT_NODES && C; k++)
-            abut_v3_put(C + 3 * k, abut_v3_axpy(abut_v3_scale(w[k], v[1]), w[11 + k], v[0]));
-        return abut_v3_dot(v[0], v[1]);
-    }
-    const double c = abut_v3_dot(v[0], v[2]) + abut_v3_dot(v[1], v[3]), s = abut_v3_dot(v[1], v[2]) - abut_v3_dot(v[0], v[3]);
-    const double p = c / (c * c + s * s), q = s / (c * c + s * s);
-    for (int k = 0; k < ABUT_JOINT_NODES && C; k++) {
-        const double n = w[k], b = w[11 + k], n1 = w[22 + k], b1 = w[33 + k];
-        abut_vec3 sum = abut_v3_scale(p * b - q * n, v[2]);
-        sum = abut_v3_axpy(sum, -p * n - q * b, v[3]);
-        sum = abut_v3_axpy(sum, -p * b1 - q * n1, v[0]);
-        abut_v3_put(C + 3 * k, abut_v3_axpy(sum, p * n1 - q * b1, v[1]));
-    }
-    return atan2(s, c);
-}
-
-/* The coordinate with its turns counted, next to `from`. */
-static double wound(const drives *t, int32_t j, const double *x, double from, double *C)
-{
-    static const double TURN = 2 * 3.14159265358979323846;
-    const double q = coordinate(t, j, x, C);
-    return t->model->joint_kind[j] == ABUT_JOINT_HINGE ? q + TURN * round((from - q) / TURN) : q;
-}
-
-static int is_driven(const abut_model *m, int32_t j)
-{
-    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : NULL;
-    const double *limit = m->joint_limit ? m->joint_limit + 4 * (size_t)j : NULL;
-    return (d && (d[0] > 0 || d[2] > 0 || d[3] != 0)) || (limit && (isfinite(limit[0]) || isfinite(limit[1])));
-}
+ * q the angle of a hinge or the position of a slider, q_d that which damping opposes, over the time t; q* the target of a motor.
+ * Angles count turns: each is the one next to that of the start of the step. */
 
 /* s b of a stop: its value, and its first two derivatives by the gap added to *slope, times `sign`, and *curve. */
 static double stop(double gap, const double *limit, double sign, double *slope, double *curve)
@@ -311,81 +447,67 @@ static double stop(double gap, const double *limit, double sign, double *slope, 
     return -s * off * off * log_gap;
 }
 
-static void drives_destroy(void *self)
-{
-    drives *t = self;
-    ABUT_FREE(t->weight, t->start, t);
-}
-
 static abut_status drives_make(void **self, const abut_term_world *w, abut_err *err)
 {
-    const abut_model *m = w->model;
-    const size_t n = (size_t)m->njo;
-    if (!n || !(m->joint_drive || m->joint_limit)) return ABUT_OK;
-    drives *t = calloc(1, sizeof *t);
-    if (t) *t = (drives){ m, calloc(44 * n, sizeof(double)), calloc(n, sizeof(double)) };
-    if (!t || !t->weight || !t->start) {
-        if (t) drives_destroy(t);
-        return abut_fail(err, ABUT_E_NOMEM, "%zu joints", n);
-    }
-    for (int32_t j = 0; j < m->njo; j++) {
-        const abut_vec3 axis = abut_v3_get(m->joint_axis + 3 * (size_t)j), o = abut_v3_get(m->joint_point + 3 * (size_t)j);
-        const abut_vec3 n1 = abut_v3_cross(axis, fabs(axis.x) < 0.6 ? abut_v3(1, 0, 0) : abut_v3(0, 1, 0));
-        const abut_vec3 b = abut_v3_cross(axis, n1);
-        double *to = t->weight + 44 * (size_t)j;
-        if (m->joint_kind[j] == ABUT_JOINT_SLIDER) {
-            weigh(m, j, 0, 0, 1, axis, to);
-            weigh(m, j, 1, 1, 1, o, to + 11), weigh(m, j, 0, 1, -1, o, to + 11);
-        } else {
-            weigh(m, j, 0, 0, 1, n1, to), weigh(m, j, 0, 0, 1, b, to + 11);
-            weigh(m, j, 1, 0, 1, n1, to + 22), weigh(m, j, 1, 0, 1, b, to + 33);
-        }
-    }
-    return *self = t, ABUT_OK;
-}
-
-static abut_status drives_load(void *self, const abut_frame *f, const abut_term_frame *as, abut_err *err)
-{
-    drives *t = self;
     (void)err;
-    if (as->pending) return ABUT_OK;
-    if (f->joint_coordinate) memcpy(t->start, f->joint_coordinate, (size_t)t->model->njo * sizeof *t->start);
-    else memset(t->start, 0, (size_t)t->model->njo * sizeof *t->start);
+    if (any_driven(w->model)) *self = abut_terms_find(w->before, "joints");
     return ABUT_OK;
 }
 
-static abut_status drives_store(const void *self, const abut_term_frame *as, abut_arrays *out, abut_err *err)
+/* k/2 off^2, in a straight line from where its slope is `most`; adds its slope and curvature. */
+static double bounded(double k, double off, double most, double *slope, double *curve)
 {
-    const drives *t = self;
-    const double *x = abut_arrays_find(out, "node/x")->data;
-    if (as->pending) return ABUT_OK;
-    double *to = abut_frame_put(out, "joint/coordinate", t->model->njo, err);
-    if (!to) return err ? err->code : ABUT_E_NOMEM;
-    for (int32_t j = 0; j < t->model->njo; j++) to[j] = is_driven(t->model, j) ? wound(t, j, x, t->start[j], NULL) : 0;
-    abut_arrays_find(out, "joint/coordinate")->flags |= ABUT_A_REQUIRED;
-    return ABUT_OK;
+    if (k * fabs(off) > most) return *slope += copysign(most, off), most * (fabs(off) - most / (2 * k));
+    *slope += k * off, *curve += k;
+    return 0.5 * k * off * off;
 }
 
-static abut_status drives_begin(void *self, const abut_term_step *step, abut_err *err)
+/* M, of the motor of joint j at the coordinate q, which damping takes to be led from `damped`. */
+static double motor(const abut_joints *t, int32_t j, double q, double damped, double *slope, double *curve)
 {
-    drives *t = self;
-    (void)err;
-    for (int32_t j = 0; j < t->model->njo; j++)
-        if (is_driven(t->model, j)) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
-    return ABUT_OK;
+    const abut_motor *s = &t->motor[j];
+    const double time = t->step->damp_time;
+    if (!s->kind || s->exact) return 0;
+    if (s->kind == ABUT_MOTOR_EFFORT) return *slope -= s->value, -s->value * q;
+    const double *law = t->model->joint_motor_law + 5 * (size_t)j, c = law[3] / time, k = law[2] + c;
+    return bounded(k, (law[2] * (q - t->target[j]) + c * (q - damped - s->rate * time)) / k, law[4], slope, curve);
+}
+
+/* Torque or force of the motor of joint j on its coordinate in the step that ends at x. */
+static double effort_of(const abut_joints *t, int32_t j, const double *x)
+{
+    double F[9], C[ABUT_JOINT_WIDTH], slope = 0, curve = 0;
+    if (!t->motor[j].kind) return 0;
+    if (!t->motor[j].exact) {
+        const double damped = wound(t, j, t->step->x_damp, t->start[j], NULL);
+        (void)motor(t, j, wound(t, j, x, t->start[j], NULL), damped, &slope, &curve);
+        return -slope;
+    }
+    const abut_model *m = t->model;
+    const int32_t r = abut_joint_end(m, j);
+    abut_vec3 f = abut_v3(0, 0, 0), moment = f, axis = abut_v3_get(m->joint_axis + 3 * (size_t)j);
+    (void)row_of(t, j, r, x, C);
+    const abut_vec3 o = map_of(m, j, 1, x, F);
+    push(m->joint_node + ABUT_JOINT_NODES * (size_t)j, C, t->newtons[r], x, o, &f, &moment);
+    (void)map_of(m, j, 0, x, F);
+    return abut_v3_dot(times(F, axis), m->joint_kind[j] == ABUT_JOINT_SLIDER ? f : moment);
 }
 
 /* Energy, J, its first and second derivative by the coordinate, and that by the nodes. */
-static double drive(const drives *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
+static double drive(const abut_joints *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
 {
     const abut_model *m = t->model;
     static const double none[4] = { 0 };
     const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : none, drag = d[2] / at->step->damp_time;
-    const double q = wound(t, j, at->x, t->start[j], C);
-    const double off = q - d[1], slid = drag > 0 ? q - wound(t, j, at->step->x_damp, t->start[j], NULL) : 0;
+    const double *friction = m->joint_friction ? m->joint_friction + 2 * (size_t)j : none;
+    const double q = wound(t, j, at->x, t->start[j], C), off = q - d[1];
+    const int opposes = drag > 0 || friction[0] > 0 || (t->motor[j].kind && t->motor[j].kind != ABUT_MOTOR_EFFORT);
+    const double damped = opposes ? wound(t, j, at->step->x_damp, t->start[j], NULL) : q, slid = q - damped;
     *slope = d[0] * off + drag * slid - d[3];
     *curve = d[0] + drag;
-    double energy = 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q;
+    double energy = 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q + motor(t, j, q, damped, slope, curve);
+    if (friction[0] > 0)
+        energy += bounded(friction[0] / (friction[1] * at->step->damp_time), slid, friction[0], slope, curve);
     if (m->joint_limit) {
         const double *limit = m->joint_limit + 4 * (size_t)j;
         energy += stop(q - limit[0], limit, 1, slope, curve);
@@ -396,7 +518,7 @@ static double drive(const drives *t, int32_t j, const abut_at *at, double *slope
 
 static abut_status drives_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
 {
-    const drives *t = self;
+    const abut_joints *t = self;
     double slope, curve, sum = 0;
     (void)scratch, (void)err;
     for (int32_t j = 0; j < t->model->njo; j++)
@@ -407,7 +529,7 @@ static abut_status drives_energy(void *self, const abut_at *at, double scale, do
 
 static abut_status drives_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
 {
-    const drives *t = self;
+    const abut_joints *t = self;
     (void)scratch, (void)err;
     for (int32_t j = 0; j < t->model->njo; j++) {
         double C[ABUT_JOINT_WIDTH], slope, curve;
@@ -424,7 +546,7 @@ static abut_status drives_gradient(void *self, const abut_at *at, double scale, 
 /* Second derivatives of the energy by the coordinate alone, which are not negative. */
 static void drives_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
 {
-    const drives *t = self;
+    const abut_joints *t = self;
     memset(val, 0, (hi - lo) * abut_packed_size(ABUT_JOINT_NODES) * sizeof *val);
     for (size_t j = lo; j < hi; j++) {
         double C[ABUT_JOINT_WIDTH], slope, curve, *to = val + (j - lo) * abut_packed_size(ABUT_JOINT_NODES);
@@ -436,13 +558,7 @@ static void drives_hessian(void *self, const abut_at *at, double scale, size_t l
     }
 }
 
-static abut_status drives_elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
-{
-    return elements(&(abut_joints){ .model = ((const drives *)self)->model }, at, set, err);
-}
-
 const abut_term_ops abut_term_drives = { .name = "drives of joints", .kind = ABUT_TERM_LOAD, .weight = ABUT_TERM_AT_X,
                                          .set = "drives of joints", .set_is = ABUT_SET_LASTS, .make = drives_make,
-                                         .load = drives_load, .store = drives_store, .begin = drives_begin,
-                                         .energy = drives_energy, .gradient = drives_gradient, .elements = drives_elements,
-                                         .hessian = drives_hessian, .free = drives_destroy };
+                                         .energy = drives_energy, .gradient = drives_gradient, .elements = elements,
+                                         .hessian = drives_hessian };

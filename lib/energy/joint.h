@@ -12,13 +12,20 @@
 #define ABUT_ENERGY_JOINT_H
 
 #include "energy/term.h"
+#include "model/motion.h"
 
 enum { ABUT_JOINT_NODES = 8, ABUT_JOINT_WIDTH = 3 * ABUT_JOINT_NODES };
 #define ABUT_JOINT_RHO 1e4  /* of rho, over the largest diagonal entry of a joint's nodes in the matrix */
 
+/* Rows of a joint in a step are those of the model; the last one of a joint with an exact motor is that of the motor,
+ *     hinge   d sin(phi - target) = d/2 (b.n' - n.b') for n and b turned by the target    slider   t.(y - o) - target */
 typedef struct abut_joints {
     const abut_model *model;
+    const abut_term_step *step;
     int bend;               /* 1: some rows are not linear */
+    double *weight;         /* [njo * 4 * 11] of vectors of the coordinate: weights of the nodes, and a constant; NULL: none */
+    double *start, *target; /* [njo] coordinates where the step starts, of exact motors at its end */
+    abut_motor *motor;      /* [njo] in this step */
     double *newtons;        /* [njr] multipliers, N */
     double *sigma;          /* [njo] kg: 0 until a matrix is known in the minimisation */
     double *rho;            /* [njo] kg, of the last matrix */
@@ -30,18 +37,26 @@ abut_joints *abut_joints_of(const abut_terms *terms);
 /** Returns 1 if there are joints whose rows are not linear.  With their multipliers the objective may fall for ever along a line
  * that opens them: a direction is not lengthened. */
 int abut_joints_bend(const abut_terms *terms);
-/** Residual of row r of joint j at x[3 nv], m; C[ABUT_JOINT_WIDTH]: its derivative, 0 at unused nodes; NULL to skip. */
+/** Residual of row r of joint j at x[3 nv], m, its motor, if any, at 0; C[ABUT_JOINT_WIDTH]: its derivative, 0 at unused nodes;
+ * NULL to skip. */
 double abut_joint_row(const abut_model *m, int32_t j, int32_t r, const double *x, double *C);
+/** Returns the end of the rows of joint j without that of its motor. */
+int32_t abut_joint_end(const abut_model *m, int32_t j);
 /** Sets g and C at x[3 nv]. */
 void abut_joints_set(abut_joints *t, const double *x);
-/** Returns the largest |residual| of joint j at x[3 nv], m; of all joints for j -1. */
+/** Returns the largest |residual| of joint j at x[3 nv], m, without its motor; of all joints for j -1. */
 double abut_joint_gap(const abut_model *m, int32_t j, const double *x);
-/** Force on the second body of joint j by its multipliers (N, of all rows), and its moment about its point on that body. */
+/** As abut_joint_gap of all joints, with their motors. */
+double abut_joints_gap(const abut_joints *t, const double *x);
+/** Force on the second body of joint j by its multipliers (N, of all rows) but that of its motor, and its moment about its point
+ * on that body. */
 void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const double *newtons, double force[3],
                          double torque[3]);
 /** Angle of the second body of a hinge or cylinder about its axis on the first, rad in (-pi, pi], and position of the second
  * along the axis of a cylinder or slider, m; NAN where a joint has none. */
 void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, double *angle, double *position);
+/** Their rates at velocities v[3 nv], rad/s and m/s. */
+void abut_joint_rates(const abut_model *m, int32_t j, const double *x, const double *v, double *rate, double *speed);
 /** Returns 1 if a joint has the node. */
 int abut_joints_have(const abut_model *m, int32_t node);
 

@@ -295,6 +295,24 @@ static abut_status check_joined(const abut_model *m, int32_t j, int k, int32_t *
                      "object", j, node[0], node[1], node[2], node[3]);
 }
 
+/* has: 1 if joint j has a coordinate. */
+static abut_status check_motor(const abut_model *m, int32_t j, int has, abut_err *err)
+{
+    const int32_t *motor = m->joint_motor + 4 * (size_t)j;
+    const double *law = m->joint_motor_law ? m->joint_motor_law + 5 * (size_t)j : NULL;
+    int ok = motor[0] == ABUT_MOTOR_NONE;
+    if (!ok && has && law && motor[0] > 0 && motor[0] < ABUT_MOTORS && motor[1] >= 0 && motor[1] < motor[2] && motor[2] <= m->njk) {
+        ok = law[0] >= 0 && isfinite(law[0]) && law[0] < law[1] && law[2] >= 0 && law[3] >= 0 && isfinite(law[2] + law[3]);
+        ok = ok && law[4] > 0 && m->joint_key[2 * (size_t)motor[1]] >= 0;
+        for (int32_t i = motor[1] + 1; i < motor[2]; i++)
+            ok = ok && m->joint_key[2 * (size_t)i] > m->joint_key[2 * (size_t)i - 2];
+    }
+    if (ok) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/motor' row %d: %d, %d, %d: expected a motor of a hinge or slider, rows of "
+                     "'joint/key' in ascending time, and in 'joint/motor-law' from < until, stiffness and damper of 0 or more, a "
+                     "largest force above 0", j, motor[0], motor[1], motor[2]);
+}
+
 static abut_status check_joints(const abut_model *m, abut_err *err)
 {
     abut_status rc = ABUT_OK;
@@ -321,6 +339,11 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         if (!rc && limit && !none && !stops)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/limit' row %d: %g, %g, %g, %g: expected least < largest, a width "
                            "and a stiffness above 0, of a hinge or slider", j, limit[0], limit[1], limit[2], limit[3]);
+        const double *friction = m->joint_friction ? m->joint_friction + 2 * (size_t)j : NULL;
+        if (!rc && friction && friction[0] > 0 && !(has && friction[1] > 0))
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/friction' row %d: %g, %g: expected a rate above 0, of a hinge or slider",
+                           j, friction[0], friction[1]);
+        if (!rc && m->joint_motor) rc = check_motor(m, j, has, err);
         row = rows[1];
     }
     if (rc || m->njo || !m->njr) return rc;

@@ -60,14 +60,17 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
  * half-spaces, motions, nodes listed by motions; times of keys, positions of paths; attachments; shell triangles, hinges between
  * them, rod segments, bends between those, particles, springs, knots of splines; entries of the map of collision vertices; nodes of
  * tets beyond their corners, nodes of the geometry of tets (model/tets.h); pairs of objects that do not meet;
- * locked combinations; joints, rows of them. */
+ * locked combinations; joints, rows of them, keys of their motors. */
 #define ABUT_MODEL_COUNTS(C) C(nv) C(nt) C(nm) C(no) C(nc) C(nce) C(nct) C(ng) C(nh) C(nmo) C(nmn) C(nk) C(npx) C(na) \
     C(nsh) C(nhg) C(nrd) C(nbd) C(np) C(nsp) C(nkn) C(nmap) C(nmore) C(ngx) C(nex) C(nlk) \
-    C(njo) C(njr)
+    C(njo) C(njr) C(njk)
 
 /* Kinds of joints (scene/build_rigid.c).  The numbers stand in streams: append only. */
 enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER, ABUT_JOINT_SLIDER, ABUT_JOINT_PLANAR,
        ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINTS };
+
+/* Values of the keys of a motor: the coordinate of its joint, the rate of that, or the torque or force.  Append only. */
+enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, ABUT_MOTORS };
 
 /* The MODEL.  F(member, array name, C type, dtype, rows, width, unit, rule, range)
  *   rows   count that all arrays with this entry share, n3 for exactly 3, or 1 with width 0 for a number (rank 0)
@@ -148,6 +151,10 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
     F(joint_point,   "joint/point",        double,  F64, njo, 3, "m",     OPT, NEAR)  /* where it is at rest */ \
     F(joint_drive,   "joint/drive",        double,  F64, njo, 4, "",      MAY, ANY)  /* of its coordinate: stiffness, rest, damper, load; in rad or m, and N m or N of them; 0: none */ \
     F(joint_limit,   "joint/limit",        double,  F64, njo, 4, "",      MAY, ENDLESS)  /* of its coordinate: least, largest, width of the stops, their stiffness, N m/rad or N/m */ \
+    F(joint_friction, "joint/friction",    double,  F64, njo, 2, "",      MAY, FROM(0))  /* of its coordinate: N m or N; rate, in a second, below which it sticks */ \
+    F(joint_motor,   "joint/motor",        int32_t, I32, njo, 4, "",      MAY, ANY)  /* ABUT_MOTOR_*; [lo, hi) rows of joint/key; 1: smooth between them */ \
+    F(joint_motor_law, "joint/motor-law",  double,  F64, njo, 5, "",      MAY, ENDLESS)  /* from, until, s; stiffness, damper, both 0: exact; largest torque or force */ \
+    F(joint_key,     "joint/key",          double,  F64, njk, 2, "",      OPT, ANY)  /* s since `from`, ascending in each motor; value */ \
     F(attach_node,      "attachment/node",    int32_t, I32, na, 5, "",       OPT, CORNERS_OR_NONE(nv))  /* a node, and up to four that carry the place it is tied to; -1 unused */ \
     F(attach_weight,    "attachment/weight",  double,  F64, na, 4, "",       OPT, ANY)  /* of the four                            */ \
     F(tie_offset,    "attachment/offset",  double,  F64, na, 3, "m",      OPT, ANY)  /* added to their weighted sum            */ \
@@ -261,6 +268,8 @@ enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER,
     F(rigid_stiffness, "rigid/stiffness", double, F64, no, 0, "J", MAY, FROM(0)) /* K of rigid objects at the end of the step; absent: that of the start */ \
     F(joint_multiplier, "joint/multiplier", double, F64, njr, 0, "N", MAY, ANY) /* of rows of joints at the end of the step; absent: 0 */ \
     F(joint_coordinate, "joint/coordinate", double, F64, njo, 0, "", MAY, ANY) /* at the end of the step, turns counted, with joint/drive; absent: less than half a turn */ \
+    F(joint_target, "joint/target",   double,  F64, njo, 0, "",    MAY, ANY) /* of exact motors and those with a rate, at the end of the step; absent: 0 */ \
+    F(joint_effort, "joint/effort",   double,  F64, njo, 0, "",    MAY, ANY) /* of motors in the step, N m or N */ \
     F(strain_kappa, "strain/kappa",   double,  F64, 1, 0, "Pa",   MAY, ABOVE(0))  /* stiffness of the stretch limits at the end of the step */ \
     F(gain,       "midpoint/gain",    double,  F64, 1, 0, "J",    MAY, FROM(0))  /* of midpoint and Newmark: energy created since a step was damped */ \
     F(euler_left, "midpoint/damped-steps", int32_t, I32, 1, 0, "", MAY, IN(0, 65))  /* steps that implicit Euler takes from here */ \

@@ -434,6 +434,38 @@ int abut_motion_load(const abut_model *m, double t, double at, double *f)
     return m->mo_newtons && add_forces(m, t, at, 1, f) > 0;
 }
 
+/* ---- motors of joints ---- */
+
+/* The value of the keys of the motor of joint j at a time since its start, or the integral of it until then. */
+static double motor_at(const abut_model *m, int32_t j, double at, int integral)
+{
+    const int32_t *motor = m->joint_motor + 4 * (size_t)j;
+    const double *k = m->joint_key + 2 * (size_t)motor[1], *last = m->joint_key + 2 * (size_t)motor[2] - 2;
+    double sum = k[1] * fmin(at, k[0]);
+    for (; k < last && k[0] < at; k += 2) {
+        const double dt = k[2] - k[0], u = fmin(1, (at - k[0]) / dt), by = k[3] - k[1];
+        const double mean = motor[3] ? u * u * u * (1 - u / 2) : u * u / 2;
+        if (!integral && u < 1) return k[1] + (motor[3] ? u * u * (3 - 2 * u) : u) * by;
+        sum += dt * (u * k[1] + mean * by);
+    }
+    return !integral ? k[1] : sum + k[1] * fmax(0, at - fmax(k[0], 0));
+}
+
+abut_motor abut_motor_step(const abut_model *m, int32_t j, double t)
+{
+    abut_motor s = { .kind = m->joint_motor ? m->joint_motor[4 * (size_t)j] : ABUT_MOTOR_NONE };
+    if (!s.kind) return s;
+    const double *law = m->joint_motor_law + 5 * (size_t)j, h = m->h[0], mid = t + (0.5 + ROUNDED) * h;
+    if (!(law[0] <= mid && mid < law[1])) return (abut_motor){ 0 };
+    s.begins = !(law[0] <= mid - h);
+    const double a = s.begins ? 0 : t - law[0], b = (mid + h < law[1] ? t + h : law[1]) - law[0];
+    s.exact = s.kind != ABUT_MOTOR_EFFORT && law[2] == 0 && law[3] == 0;
+    s.value = s.kind == ABUT_MOTOR_RATE ? motor_at(m, j, b, 1) - motor_at(m, j, a, 1) : motor_at(m, j, b, 0);
+    s.rate = s.kind == ABUT_MOTOR_PLACE ? (s.value - motor_at(m, j, a, 0)) / (b - a) : s.value / (b - a);
+    if (s.kind == ABUT_MOTOR_EFFORT) s.value = motor_at(m, j, fmin(abut_motion_load_time(m, t), law[1]) - law[0], 0);
+    return s;
+}
+
 /* The last key of rows row[0] to row[1], s; -infinity without any. */
 static double last_key(const abut_model *m, const int32_t *row)
 {
@@ -455,6 +487,11 @@ double abut_motion_last_event(const abut_model *m)
         if (isfinite(w[0])) last = fmax(last, w[0]);
         if (isfinite(w[1])) last = fmax(last, w[1]);
         else if (has_keys(m, k)) last = fmax(last, last_key(m, m->mo_key + 2 * k));
+    }
+    for (size_t j = 0; m->joint_motor && j < (size_t)m->njo; j++) {
+        const double *law = m->joint_motor_law + 5 * j;
+        const int32_t *motor = m->joint_motor + 4 * j;
+        if (motor[0]) last = fmax(last, isfinite(law[1]) ? law[1] : law[0] + m->joint_key[2 * (size_t)motor[2] - 2]);
     }
     for (size_t o = 0; m->obj_pressure_key && o < (size_t)m->no; o++) last = fmax(last, last_key(m, m->obj_pressure_key + 2 * o));
     return last;

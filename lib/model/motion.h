@@ -67,6 +67,16 @@ void abut_motion_acceleration(const abut_model *m, double t, const double *x, do
 /** f[3 nv] N: the FORCE motions of that step in newtons, with their factors; returns 1 if there is one. */
 int abut_motion_load(const abut_model *m, double t, double at, double *f);
 
+/* What the motor of a joint asks for in a step. */
+typedef struct abut_motor {
+    int kind, exact;    /* ABUT_MOTOR_*, NONE: it rests; 1: its joint follows exactly */
+    int begins;         /* 1: it rested in the step before */
+    double value;       /* PLACE: at the end of the step; RATE: what it adds to the coordinate; EFFORT: N m or N */
+    double rate;        /* mean of PLACE and RATE in the step, 1/s */
+} abut_motor;
+/** Returns what the motor of joint j asks for in the step from t to t + h. */
+abut_motor abut_motor_step(const abut_model *m, int32_t j, double t);
+
 /** Takes the locked combinations (lock/) out of to - from, both [3 nv] m; from NULL: 0.  row[nv]: where a node is in both; NULL:
  * at its number. */
 void abut_locks_keep(const abut_model *m, const int32_t *row, const double *from, double *to);

@@ -23,6 +23,8 @@
 
 static const double DESIGN = 0.2;               /* of the allowed strain */
 static const double LEAST = 1e3, MOST = 1e9;    /* 8 K over S / h^2 */
+static const double STICKS = 1e-4;              /* rad/s, and sizes of the bodies a second: slower, joints with friction stick */
+static const double TURN_MOST = 1;              /* rad in a step by a motor */
 static const double ANGLE_MOST = 0.05;          /* rad in a step of a scheme whose elasticity is not at its end */
 
 /* A rigid body at rest, and loads on it. */
@@ -269,6 +271,10 @@ abut_status abut_build_locks(abut_build *b, abut_err *err)
  *     universal   y - o in x, y, z, d t . s                   s, across t at the start, belongs to b
  *     distance    (|y - o|^2 - l^2) / 2l                      two places, l apart
  *
+ *     a motor that is exact adds, for it at 0 (energy/joint.h),
+ *     hinge       d b . n'                                b = t x n
+ *     slider      t . (y - o)
+ *
  * Rows whose directions are those of the world are linear. */
 
 const char *const abut_joint_names[ABUT_JOINTS] = {
@@ -332,7 +338,7 @@ static void add_point(maker *k, abut_vec3 at)
     add_row(k, -1, abut_v3(0, 0, 1), at);
 }
 
-static void make_rows(maker *k, const abut_scene_joint *j, double d)
+static void make_rows(maker *k, const abut_scene_joint *j, double d, int driven)
 {
     const abut_vec3 o = abut_v3_get(j->at), t = abut_v3_get(j->direction);
     const abut_vec3 least = fabs(t.x) <= fabs(t.y) && fabs(t.x) <= fabs(t.z) ? abut_v3(1, 0, 0)
@@ -378,6 +384,26 @@ static void make_rows(maker *k, const abut_scene_joint *j, double d)
     }
     default: assert(0);
     }
+    if (!driven) return;
+    if (j->kind == ABUT_JOINT_SLIDER) {
+        add_row(k, 0, t, o);
+        return;
+    }
+    add(k, 0, 0, 1, n2, k->along[k->n]);
+    add(k, 1, 0, d, n1, k->apart[k->n++]);
+}
+
+/* The motor of joint i; NULL: none. */
+static const abut_scene_motor *motor_of(const abut_scene *s, int32_t i)
+{
+    for (const abut_scene_motor *m = s->motor; m < s->motor + s->nmotors; m++)
+        if (m->joint == i) return m;
+    return NULL;
+}
+
+static int is_exact(const abut_scene_motor *m)
+{
+    return m && m->kind != ABUT_MOTOR_EFFORT && m->stiffness == 0 && m->damper == 0;
 }
 
 /* The first node of a rigid object and the largest distance of its surface from its centre; the world has -1, 0. */
@@ -407,7 +433,7 @@ static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t 
         add_body(k, side, first < 0 ? NULL : b->X + 3 * (size_t)first);
         for (int32_t c = 0; c < 4; c++) node[4 * side + c] = first < 0 ? -1 : first + c;
     }
-    make_rows(k, j, *reach = d);
+    make_rows(k, j, *reach = d, is_exact(motor_of(b->scene, i)));
     return ABUT_OK;
 }
 
@@ -424,6 +450,63 @@ static void set_limit(const abut_build *b, const abut_scene_joint *j, double d, 
     memcpy(limit, j->limit, sizeof j->limit);
     limit[2] = width;
     limit[3] = 1e3 * mass * (g > 0 ? g : 9.81) * (turns ? d : 1) / ((0.5 + log(2)) * width);
+}
+
+static abut_status put_friction(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    double *to = NULL;
+    for (int32_t i = 0; i < s->njoints; i++) {
+        const abut_scene_joint *j = &s->joint[i];
+        double reach = 0;
+        if (j->friction == 0) continue;
+        if (!to) to = abut_build_required(b, "joint/friction", s->njoints, err);
+        if (!to) return err ? err->code : ABUT_E_NOMEM;
+        for (int side = 0; side < 2; side++) (void)first_of(b, j->body[side], &reach);
+        to[2 * i] = j->friction, to[2 * i + 1] = STICKS * (j->kind == ABUT_JOINT_HINGE ? 1 : reach);
+    }
+    return ABUT_OK;
+}
+
+/* Refuses an exact motor that moves its joint too far in a time step. */
+static abut_status check_motor(const abut_build *b, const abut_scene_motor *m, abut_err *err)
+{
+    const abut_scene_table *v = &m->value;
+    const double h = b->scene->step.value;
+    double most = 0;
+    if (!is_exact(m) || b->scene->joint[m->joint].kind != ABUT_JOINT_HINGE) return ABUT_OK;
+    for (int32_t i = 0; i < v->n; i++) {
+        if (m->kind == ABUT_MOTOR_RATE) most = fmax(most, fabs(v->value[i]));
+        else if (i) most = fmax(most, fabs(v->value[i] - v->value[i - 1]) / (v->time[i] - v->time[i - 1]) * (m->smooth ? 1.5 : 1));
+    }
+    if (most * h <= TURN_MOST) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "%s: the motor of '%s' turns it by %.3g rad in a time step: expected at most %g rad, or a "
+                     "smaller time.step", m->from, b->scene->joint[m->joint].name, most * h, TURN_MOST);
+}
+
+static abut_status put_motors(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    int32_t keys = 0;
+    abut_status rc = ABUT_OK;
+    for (int32_t i = 0; i < s->nmotors && !rc; i++) keys += s->motor[i].value.n, rc = check_motor(b, &s->motor[i], err);
+    if (rc || !s->nmotors) return rc;
+    int32_t *motor = abut_build_required(b, "joint/motor", s->njoints, err);
+    double *law = motor ? abut_build_required(b, "joint/motor-law", s->njoints, err) : NULL;
+    double *key = law ? abut_build_required(b, "joint/key", keys, err) : NULL;
+    if (!key) return err ? err->code : ABUT_E_NOMEM;
+    keys = 0;
+    for (int32_t i = 0; i < s->njoints; i++) {
+        const abut_scene_motor *m = motor_of(s, i);
+        if (!m) continue;
+        const int32_t of[4] = { m->kind, keys, keys + m->value.n, m->smooth };
+        const double numbers[5] = { m->window[0], m->window[1], m->stiffness, m->damper, m->most };
+        memcpy(motor + 4 * (size_t)i, of, sizeof of);
+        memcpy(law + 5 * (size_t)i, numbers, sizeof numbers);
+        for (int32_t k = 0; k < m->value.n; k++, keys++)
+            key[2 * (size_t)keys] = m->value.time[k], key[2 * (size_t)keys + 1] = m->value.value[k];
+    }
+    return ABUT_OK;
 }
 
 abut_status abut_build_joints(abut_build *b, abut_err *err)
@@ -462,5 +545,6 @@ abut_status abut_build_joints(abut_build *b, abut_err *err)
         const double *at = kind[i] == ABUT_JOINT_DISTANCE ? s->joint[i].to : s->joint[i].at;
         abut_v3_put(point + 3 * (size_t)i, kind[i] == ABUT_JOINT_FIXED ? k.center[1] : abut_v3_get(at));
     }
-    return rc;
+    if (!rc) rc = put_friction(b, err);
+    return rc ? rc : put_motors(b, err);
 }

@@ -43,10 +43,10 @@ typedef struct abut_scene_path {
     double *x;                      /* [n * nv * 3] m */
 } abut_scene_path;
 
-/* A factor at ascending times, in straight lines between them; outside, that of the first and the last.  n 0: 1 at all times. */
+/* A factor, or the value of a motor, at ascending times, in straight lines between them; outside, that of the first and the last.  n 0: 1 at all times. */
 typedef struct abut_scene_table {
     int32_t n;
-    double *time, *value;           /* [n] s, 1 */
+    double *time, *value;           /* [n] s, 1; of a motor SI */
 } abut_scene_table;
 
 /* Shell properties of a body's triangles; thickness 0: it has none. */
@@ -228,7 +228,19 @@ typedef struct abut_scene_joint {
     double drive[4];                /* of a hinge or slider: stiffness, rest, damper, load; SI */
     int has_limits;
     double limit[2];                /* rad or m */
+    double friction;                /* N m or N */
 } abut_scene_joint;
+
+/* A motor of a hinge or slider. */
+typedef struct abut_scene_motor {
+    char from[ABUT_SCENE_FROM];
+    int32_t joint;
+    int kind;                       /* ABUT_MOTOR_* */
+    abut_scene_table value;         /* times from t0 */
+    int smooth;
+    double stiffness, damper, most; /* SI; both 0: exact; largest torque or force, infinite without */
+    double window[2];               /* s: active in [t0, t1) */
+} abut_scene_motor;
 
 extern const char *const abut_joint_names[ABUT_JOINTS];
 
@@ -336,7 +348,8 @@ typedef struct abut_scene {
     abut_scene_seam *seam;
     int32_t nseams;
     abut_scene_joint *joint;
-    int32_t njoints;
+    abut_scene_motor *motor;
+    int32_t njoints, nmotors;
     abut_scene_cohesion *cohesion;
     int32_t ncohesions;
     int32_t nmaterials, nobjects, nplanes, nmotions, npairs, nexcluded;

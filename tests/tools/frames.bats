@@ -383,6 +383,44 @@ Y
     column a.csv hand.position_m | awk 'END { exit !(NR == 41) }'
 }
 
+@test "motors start within a run, to the same bytes when restarted, and tables say what they do" {
+    cat > crank.yaml <<'Y'
+time: {step: 5 ms}
+contact: {dhat: 1 mm, friction: {mu: 0.3}}
+objects:
+  crank: {generate: {box: {size: [0.1, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true, translate: [0.05, 0.3, 0]}
+  rod: {generate: {box: {size: [0.3, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true, translate: [0.25, 0.3, 0.04]}
+  piston: {generate: {box: {size: [0.06, 0.06, 0.02], cells: [1, 1, 1]}}, rigid: true, translate: [0.4, 0.3, 0]}
+  block: {generate: {box: {size: [0.1, 0.05, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.2, 0.026, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+joints:
+  main: {hinge: {axis: [[0, 0.3, -0.1], [0, 0.3, 0.1]]}, between: [world, crank]}
+  pin: {hinge: {axis: [[0.1, 0.3, -0.1], [0.1, 0.3, 0.1]]}, between: [crank, rod], friction: 1 mN m}
+  head: {hinge: {axis: [[0.4, 0.3, -0.1], [0.4, 0.3, 0.1]]}, between: [rod, piston]}
+  way: {slider: {at: [0.4, 0.3, 0], direction: [1, 0, 0]}, between: [world, piston]}
+  push: {slider: {at: [0.2, 0.026, 0], direction: [1, 0, 0]}, between: [world, block]}
+motors:
+  - {joint: main, rate: {times: [0, 50 ms], values: [0 rpm, 60 rpm]}, from: 50 ms}
+  - {joint: push, target: 5 cm, stiffness: 1 kN/m, damper: 60 N s/m, max: 3 N}
+Y
+    "$BIN/mesh-prep" -q crank.yaml -o start.abut
+    "$BIN/mesh-prep" crank.yaml --explain -o x.abut 2> why
+    grep -A 1 '^motor of main' why | grep -F 'rate of 2 keys, exactly'
+    "$BIN/step" -q -j 1 -n 40 start.abut -o whole.abut
+    "$BIN/ccd-check" --no-output whole.abut
+    "$BIN/step" -q -j 3 -n 23 start.abut | "$BIN/step" -q -j 1 -n 17 -o halves.abut
+    cmp whole.abut halves.abut
+    "$BIN/export" -q whole.abut --csv a.csv
+    # falls for 50 ms, then adds 2 pi (t - 0.075) to where it was
+    column a.csv main.angle_rad | awk 'NR == 11 { from = $1 } END { d = $1 - from - 8 * atan2(1, 1) * 0.125; exit !(from < -0.01 && d * d < 1e-16) }'
+    column a.csv main.rate_rad/s | awk 'END { d = $1 - 8 * atan2(1, 1); exit !(d * d < 1e-2) }'
+    column a.csv main.motor_Nm | awk 'NR == 10 { off = $1 } END { exit !(off == 0 && $1 != 0) }'
+    column a.csv push.motor_N | awk 'NR == 3 { exit !(3 - $1 < 1e-12 && $1 - 3 < 1e-12) }'
+    column a.csv push.position_m | awk 'END { exit !($1 > 0.04 && $1 < 0.055) }'
+    exits 3 "$BIN/mesh-prep" -q crank.yaml --set motors.0.joint=pinn
+    says "did you mean 'pin'"
+}
+
 @test "what knows no joints refuses them by name" {
     arms
     "$BIN/mesh-prep" -q arms.yaml -o start.abut

@@ -562,8 +562,8 @@ static abut_status begin(abut_search *s, abut_err *err)
 /* Returns 1 unless a joint is open: then no minimisation ends. */
 static int is_closed(const abut_search *s)
 {
-    const abut_model *m = s->prob.model;
-    return abut_joint_gap(m, -1, s->here.x) <= CLOSED * fmax(1, m->length[0]);
+    const abut_joints *t = abut_joints_of(&s->prob.terms);
+    return !t || abut_joints_gap(t, s->here.x) <= CLOSED * fmax(1, t->model->length[0]);
 }
 
 /* Returns 1 if the direction is short enough to end the minimisation, and of a kind that may. */

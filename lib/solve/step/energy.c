@@ -198,7 +198,7 @@ static abut_status find_driven(const abut_stepper *s, int *driven, abut_err *err
     const double *x = s->solver.here.x;
     double clamps = 0;
     const abut_status rc = abut_work_clamps(p, x, &clamps, err);
-    *driven = clamps != 0 || m->joint_drive || m->joint_limit;
+    *driven = clamps != 0 || m->joint_drive || m->joint_limit || m->joint_motor;
     for (int k = 0; k < 3; k++) *driven |= air && air->drags && m->wind && m->wind[k] != 0;
     for (int32_t i = 0; i < 3 * m->nv && !*driven; i++)
         *driven = p->held[i / 3] ? x[i] != p->xn[i] : s->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE;
