@@ -175,7 +175,7 @@ static abut_status exclude(abut_scene *s, abut_err *err)
 
 /* ---- motors ---- */
 
-/* What a motor may ask for, of an angle and of a position. */
+/* Demands of a motor, and their units for an angle and for a position. */
 static const struct act {
     const char *key;
     int kind;

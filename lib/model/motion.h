@@ -67,7 +67,7 @@ void abut_motion_acceleration(const abut_model *m, double t, const double *x, do
 /** f[3 nv] N: the FORCE motions of that step in newtons, with their factors; returns 1 if there is one. */
 int abut_motion_load(const abut_model *m, double t, double at, double *f);
 
-/* What the motor of a joint asks for in a step. */
+/* Demand of the motor of a joint in a step. */
 typedef struct abut_motor {
     int kind, exact;    /* ABUT_MOTOR_*, NONE: it rests; 1: its joint follows exactly */
     int begins;         /* 1: it rested in the step before */
