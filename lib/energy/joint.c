@@ -430,7 +430,7 @@ const abut_term_ops abut_term_joints = { .name = "joints", .kind = ABUT_TERM_CON
  *
  *     k/2 (q - q0)^2 + c/2 (q - q_d)^2 / t - f q + s b(q - least) + s b(largest - q) + M(q) + F(q)       J
  *     b(gap) = -(gap - w)^2 ln(gap / w) below the width w of a stop, +inf from 0 on
- *     M = k/2 (q - q*)^2 + c/2 (q - q_d - q*' t)^2 / t, linear from where its slope is the largest effort; F the same, k = q*' = 0
+ *     M = k/2 (q - q*)^2 + c/2 (q - q_d - q*' t)^2 / t, linear from where its slope is the largest effort; F with k = q*' = 0
  *
  * q the angle of a hinge or the position of a slider, q_d that which damping opposes, over the time t; q* the target of a motor.
  * Angles count turns: each is the one next to that of the start of the step. */

@@ -301,7 +301,8 @@ static abut_status check_motor(const abut_model *m, int32_t j, int has, abut_err
     const int32_t *motor = m->joint_motor + 4 * (size_t)j;
     const double *law = m->joint_motor_law ? m->joint_motor_law + 5 * (size_t)j : NULL;
     int ok = motor[0] == ABUT_MOTOR_NONE;
-    if (!ok && has && law && motor[0] > 0 && motor[0] < ABUT_MOTORS && motor[1] >= 0 && motor[1] < motor[2] && motor[2] <= m->njk) {
+    const int rows = motor[1] >= 0 && motor[1] < motor[2] && motor[2] <= m->njk;
+    if (!ok && has && law && motor[0] > 0 && motor[0] < ABUT_MOTORS && rows) {
         ok = law[0] >= 0 && isfinite(law[0]) && law[0] < law[1] && law[2] >= 0 && law[3] >= 0 && isfinite(law[2] + law[3]);
         ok = ok && law[4] > 0 && m->joint_key[2 * (size_t)motor[1]] >= 0;
         for (int32_t i = motor[1] + 1; i < motor[2]; i++)
@@ -341,8 +342,8 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
                            "and a stiffness above 0, of a hinge or slider", j, limit[0], limit[1], limit[2], limit[3]);
         const double *friction = m->joint_friction ? m->joint_friction + 2 * (size_t)j : NULL;
         if (!rc && friction && friction[0] > 0 && !(has && friction[1] > 0))
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/friction' row %d: %g, %g: expected a rate above 0, of a hinge or slider",
-                           j, friction[0], friction[1]);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/friction' row %d: %g, %g: expected a rate above 0, of a hinge or "
+                           "slider", j, friction[0], friction[1]);
         if (!rc && m->joint_motor) rc = check_motor(m, j, has, err);
         row = rows[1];
     }

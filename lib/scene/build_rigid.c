@@ -477,11 +477,12 @@ static abut_status check_motor(const abut_build *b, const abut_scene_motor *m, a
     if (!is_exact(m) || b->scene->joint[m->joint].kind != ABUT_JOINT_HINGE) return ABUT_OK;
     for (int32_t i = 0; i < v->n; i++) {
         if (m->kind == ABUT_MOTOR_RATE) most = fmax(most, fabs(v->value[i]));
-        else if (i) most = fmax(most, fabs(v->value[i] - v->value[i - 1]) / (v->time[i] - v->time[i - 1]) * (m->smooth ? 1.5 : 1));
+        if (m->kind == ABUT_MOTOR_PLACE && i)
+            most = fmax(most, (m->smooth ? 1.5 : 1) * fabs(v->value[i] - v->value[i - 1]) / (v->time[i] - v->time[i - 1]));
     }
     if (most * h <= TURN_MOST) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "%s: the motor of '%s' turns it by %.3g rad in a time step: expected at most %g rad, or a "
-                     "smaller time.step", m->from, b->scene->joint[m->joint].name, most * h, TURN_MOST);
+    return abut_fail(err, ABUT_E_FORMAT, "%s: the motor of '%s' turns it by %.3g rad in a time step: expected at most %g rad, or "
+                     "a smaller time.step", m->from, b->scene->joint[m->joint].name, most * h, TURN_MOST);
 }
 
 static abut_status put_motors(abut_build *b, abut_err *err)

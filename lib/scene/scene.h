@@ -43,7 +43,8 @@ typedef struct abut_scene_path {
     double *x;                      /* [n * nv * 3] m */
 } abut_scene_path;
 
-/* A factor, or the value of a motor, at ascending times, in straight lines between them; outside, that of the first and the last.  n 0: 1 at all times. */
+/* A factor, or the value of a motor, at ascending times, in straight lines between them; outside, that of the first and the last.
+ * n 0: 1 at all times. */
 typedef struct abut_scene_table {
     int32_t n;
     double *time, *value;           /* [n] s, 1; of a motor SI */

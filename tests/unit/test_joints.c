@@ -619,8 +619,8 @@ TEST(a_torque_acts_within_its_time_and_changes_in_it)
 {
     world w;
     world_scene(&w, "time: {step: 2 ms, scheme: bdf2}\n" WHEEL
-                "motors: [{joint: j, torque: {times: [0, 0.5 s], values: [0, 2]}, from: 0.2 s, until: 1.2 s}]\n", density_of(0.1), "",
-                "");
+                "motors: [{joint: j, torque: {times: [0, 0.5 s], values: [0, 2]}, from: 0.2 s, until: 1.2 s}]\n",
+                density_of(0.1), "", "");
     double rate, speed;
     for (int n = 1; n <= 700; n++) {
         CHECK(!world_run(&w, 1));
@@ -640,10 +640,11 @@ TEST(a_motor_between_free_bodies_is_exact_and_makes_no_momentum)
         world w;
         world_scene(&w, "time: {step: 5 ms}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-8 m/s\nobjects:\n"
                     "  a: {generate: {box: {size: [0.3, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true}\n"
-                    "  b: {generate: {box: {size: [0.1, 0.2, 0.4], cells: [1, 1, 1]}}, rigid: true, translate: [0.6, 0.1, -0.2]}\n"
+                    "  b: {generate: {box: {size: [0.1, 0.2, 0.4], cells: [1, 1, 1]}}, rigid: true,\n"
+                    "      translate: [0.6, 0.1, -0.2]}\n"
                     "joints: {j: {%s, between: [a, b]}}\n"
-                    "motors: [{joint: j, interpolation: smooth, target: {times: [0, 0.4 s], values: [0, %s]}}]\n",
-                    KINDS[slides ? ABUT_JOINT_SLIDER : ABUT_JOINT_HINGE].form, slides ? "30 cm" : "70 deg");
+                    "motors: [{joint: j, interpolation: smooth, target: {times: [0, 0.4 s], values: [%s]}}]\n",
+                    KINDS[slides ? ABUT_JOINT_SLIDER : ABUT_JOINT_HINGE].form, slides ? "0, 30 cm" : "0 deg, 70 deg");
         for (int n = 1; n <= 100; n++) {
             double p[3] = { 0 }, angle, position;
             CHECK(!(n % 20 ? world_run(&w, 1) : world_judged(&w, 1)));
@@ -664,7 +665,7 @@ TEST(dry_friction_of_a_hinge_stops_a_wheel_when_it_must_and_holds_what_is_lighte
     static const double h = 2e-3, I = 0.1, most = 0.5, w0 = 4;
     world w;
     double stopped = 0, rate, speed, last = 0;
-    world_scene(&w, "time: {step: 2 ms}\n" WHEEL, density_of(I), ", angular-velocity: {axis: [0, 0, 1], rate: 4 rad/s}",
+    world_scene(&w, "time: {step: 2 ms, scheme: bdf2}\n" WHEEL, density_of(I), ", angular-velocity: {axis: [0, 0, 1], rate: 4 rad/s}",
                 ", friction: 0.5 N m");
     for (int n = 1; n <= 600; n++) {
         CHECK(!world_run(&w, 1));
@@ -718,7 +719,7 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], friction: 1}}\n", "of a hinge or a slider" },
 #define MOTOR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, s: {slider: {at: " \
     "[0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, p: {ball: {at: [0, 0, 0]}, between: [a, b]}}\nmotors: [" with "]\n"
-        { MOTOR("{joint: q, rate: 1 rpm}"), "joint: unknown" },
+        { MOTOR("{joint: q, rate: 1 rpm}"), "no joint is called 'q'" },
         { MOTOR("{joint: p, rate: 1 rpm}"), "'p' is no hinge and no slider" },
         { MOTOR("{joint: j, rate: 1 rpm}, {joint: j, torque: 1}"), "'j' has a motor" },
         { MOTOR("{joint: j}"), "expected one of target, rate, torque, force; found 0" },
