@@ -665,7 +665,8 @@ TEST(dry_friction_of_a_hinge_stops_a_wheel_when_it_must_and_holds_what_is_lighte
     static const double h = 2e-3, I = 0.1, most = 0.5, w0 = 4;
     world w;
     double stopped = 0, rate, speed, last = 0;
-    world_scene(&w, "time: {step: 2 ms, scheme: bdf2}\n" WHEEL, density_of(I), ", angular-velocity: {axis: [0, 0, 1], rate: 4 rad/s}",
+    world_scene(&w, "time: {step: 2 ms, scheme: bdf2}\n" WHEEL, density_of(I),
+                ", angular-velocity: {axis: [0, 0, 1], rate: 4 rad/s}",
                 ", friction: 0.5 N m");
     for (int n = 1; n <= 600; n++) {
         CHECK(!world_run(&w, 1));
