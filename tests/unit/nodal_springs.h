@@ -17,7 +17,8 @@ typedef struct springs {
     double mu, h, beta, sigma, margin;
     double wall_v[SPRINGS_WALLS][3];    /* m/s */
     double give;
-    int everywhere, cold;
+    int everywhere, cold, fits; /* fits: weights follow the iterations */
+    double times;               /* all that weights were multiplied by in this step */
     abut_coulomb_options o;
     /* of the last step */
     int iterations;
@@ -141,11 +142,26 @@ static inline void springs_weigh(springs *e)
     for (int i = 0; i < e->n; i++) {
         double B[9];
         for (int k = 0; k < 9; k++) B[k] = e->A[(3 * i + k / 3) * n3 + 3 * i + k % 3];
-        w[i] = abut_nodal_weight(B, e->mass[i], INFINITY, e->beta, e->sigma);
+        w[i] = e->times * abut_nodal_weight(B, e->mass[i], INFINITY, e->beta, e->sigma);
         e->w[i] = e->everywhere ? w[i] : 0;
     }
     for (size_t k = 0; k < e->t.m; k++) e->w[e->t.node[k]] = w[e->t.node[k]];
     for (int i = 0; i < e->n; i++) e->inv_w[i] = e->w[i] > 0 ? 1 / e->w[i] : 0;
+}
+
+/* Multiplies all weights: the nodes are one body. */
+static inline abut_status springs_reweigh(void *ctx, const double *times, int *changed, abut_err *err)
+{
+    springs *e = ctx;
+    (void)err;
+    *changed = *times != 1;
+    e->times *= *times;
+    for (int i = 0; i < e->n; i++) {
+        e->w[i] *= *times;
+        e->inv_w[i] = e->w[i] > 0 ? 1 / e->w[i] : 0;
+    }
+    springs_factor(e);
+    return ABUT_OK;
 }
 
 /* One step with so many linearisations. */
@@ -157,6 +173,7 @@ static inline void springs_step(springs *e, int newton)
     memcpy(vk, e->v, sizeof vk);
     springs_contacts(e);
     e->iterations = 0;
+    e->times = 1;
     for (int k = 0; k < newton; k++) {
         for (int i = 0; i < n3; i++) x[i] = e->x[i] + e->h * vk[i];
         springs_assemble(e, x, force);
@@ -177,7 +194,7 @@ static inline void springs_step(springs *e, int newton)
         CHECK(!abut_touching_settle(&e->t, e->inv_w, &e->err));
         for (int i = 0; i < n3; i++) e->s.lambda[i] = e->cold ? 0 : e->inv_w[i / 3] * e->impulse[i];
         const abut_coulomb_system y = { .nodes = e->n, .h = e->h, .f = e->f, .w = e->w, .inv_w = e->inv_w,
-                                        .solve = springs_solve, .ctx = e };
+                                        .solve = springs_solve, .reweigh = e->fits ? springs_reweigh : NULL, .ctx = e };
         abut_coulomb_begin(&e->s);
         CHECK(!abut_coulomb_iterate(&e->s, &y, &e->t, &e->o, &e->err));
         e->iterations += e->s.iterations;

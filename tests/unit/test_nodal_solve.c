@@ -215,6 +215,31 @@ SLOW_TEST(weights_change_how_fast_it_converges_and_nothing_else)
     springs_clear(&e);
 }
 
+/* Weights that follow the iterations: the same end from weights that are far too light or too heavy, about as soon. */
+TEST(weights_that_follow_the_iterations_hardly_depend_on_where_they_begin)
+{
+    static const double betas[] = { 25, 1e-3, 0.1, 1e9 };
+    double mean[2][4], x[3 * ROPE];
+    for (int fits = 0; fits < 2; fits++)
+        for (int k = 0; k < 4; k++) {
+            int worst;
+            springs e;
+            rope(&e, 0.3);
+            e.beta = betas[k];
+            e.fits = fits;
+            e.o.accelerated = 1;
+            e.o.tolerance = 1e-9;
+            e.o.iterations = 5000;
+            (void)slide(&e, 0.9 * threshold(0.3), &mean[fits][k], &worst);
+            printf("# beta %g%s: %.1f iterations, at most %d\n", betas[k], fits ? ", weights fit" : "", mean[fits][k], worst);
+            for (int i = 0; i < 3 * ROPE && fits && k; i++) CHECK_NEAR(e.x[i], x[i], 1e-6);
+            if (fits && !k) memcpy(x, e.x, sizeof x);
+            springs_clear(&e);
+        }
+    CHECK(mean[0][1] > 2 * mean[0][0]);
+    for (int k = 0; k < 4; k++) CHECK(mean[1][k] < 1.2 * mean[1][0]);
+}
+
 /* Impulses that begin where the last step ended: the same step, sooner; also where the weights are others than then. */
 SLOW_TEST(impulses_of_the_last_step_save_iterations_and_change_nothing)
 {

@@ -215,10 +215,10 @@ abut_coulomb_quality abut_coulomb_quality_at(const abut_touching *t, const doubl
 
 /* ---- the state ---- */
 
-enum { FIELDS = 11, MIXED = FIELDS - 2 };   /* fields from MIXED on are those of all columns */
+enum { FIELDS = 13, MIXED = FIELDS - 2 };   /* fields from MIXED on are those of all columns */
 static void fields_of(abut_coulomb_state *s, double **field[FIELDS])
 {
-    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->q, &s->next,
+    double **const all[FIELDS] = { &s->v, &s->p, &s->lambda, &s->v_old, &s->rhs, &s->q, &s->next, &s->fit.pull, &s->fit.sum,
                                        &s->mix.q, &s->mix.f, &s->mix.dq, &s->mix.df };
     memcpy(field, all, sizeof all);
 }
@@ -228,7 +228,7 @@ abut_status abut_coulomb_state_init(abut_coulomb_state *s, int32_t nodes, abut_e
     double **field[FIELDS];
     *s = (abut_coulomb_state){ .nodes = nodes, .delta = NAN, .delta_2 = NAN, .unbalanced = NAN };
     fields_of(s, field);
-    int ok = (s->moved = malloc(((size_t)nodes + 1) * sizeof *s->moved)) != NULL;
+    int ok = (s->moved.node = malloc(((size_t)nodes + 1) * sizeof *s->moved.node)) != NULL;
     for (int i = 0; i < FIELDS; i++)
         ok &= (*field[i] = calloc((i < MIXED ? 3 : 3 * ABUT_MIXED) * (size_t)nodes + 1, sizeof(double))) != NULL;
     if (ok) return ABUT_OK;
@@ -241,7 +241,7 @@ void abut_coulomb_state_clear(abut_coulomb_state *s)
     double **field[FIELDS];
     fields_of(s, field);
     for (int i = 0; i < FIELDS; i++) free(*field[i]);
-    free(s->moved);
+    free(s->moved.node);
     abut_projection_clear(&s->projection);
     *s = (abut_coulomb_state){ 0 };
 }
@@ -251,6 +251,7 @@ static void forget(abut_coulomb_state *s)
 {
     s->projected = s->mix.n = s->mix.next = 0;
     s->laws.times = 1;
+    s->fit.changes = 0;
     s->unbalanced = NAN;
 }
 
@@ -270,8 +271,8 @@ static void list_moved(abut_coulomb_state *s, const abut_coulomb_system *y)
 {
     int32_t n = 0;
     for (int32_t i = 0; i < s->nodes; i++)
-        if (y->w[i] > 0) s->moved[n++] = i;
-    s->n_moved = n;
+        if (y->w[i] > 0) s->moved.node[n++] = i;
+    s->moved.n = n;
 }
 
 /* Difference of two fields of velocities. */
@@ -321,7 +322,7 @@ static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system
     const double n3 = fmax(1, 3. * s->nodes);
     difference change, off;
     abut_status rc = measure_change(s, y, &change, err);
-    if (!rc) rc = measure(s->v, s->p, s->moved, s->n_moved, &off, err);
+    if (!rc) rc = measure(s->v, s->p, s->moved.node, s->moved.n, &off, err);
     if (rc) return rc;
     s->delta = y->h * (change.most + off.most) + s->left;
     s->delta_2 = y->h * (sqrt(change.sum / n3) + sqrt(off.sum / n3));
@@ -354,10 +355,10 @@ static body_sums *sums_of(const abut_coulomb_system *y, body_sums *sum, int32_t 
 
 static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system *y, body_sums *sum)
 {
-    for (int32_t k = 0; k < s->n_moved; k++) {
-        const size_t i = 3 * (size_t)s->moved[k];
-        const double w = y->w[s->moved[k]], *v = s->v + i, *p = s->p + i;
-        body_sums *to = sums_of(y, sum, s->moved[k]);
+    for (int32_t k = 0; k < s->moved.n; k++) {
+        const size_t i = 3 * (size_t)s->moved.node[k];
+        const double w = y->w[s->moved.node[k]], *v = s->v + i, *p = s->p + i;
+        body_sums *to = sums_of(y, sum, s->moved.node[k]);
         const double apart = length3((double[3]){ v[0] - p[0], v[1] - p[1], v[2] - p[2] });
         to->momentum += w * apart;
         to->apart += apart;
@@ -419,8 +420,8 @@ static abut_status sum_affine(abut_coulomb_state *s, const abut_coulomb_system *
     affine_sums *affine = calloc(n + 1, sizeof *affine);
     if (!affine || !lacks) return free(affine), free(lacks), abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
     memset(off, 0, 3 * (size_t)s->nodes * sizeof *off);
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) off[i] = s->p[i] - s->v[i];
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) off[i] = s->p[i] - s->v[i];
     y->multiply(y->ctx, off, lacks);
     find_middles(y, affine, n);
     for (int32_t k = 0; k < y->awake->n; k++) {
@@ -502,7 +503,7 @@ static void find_contradiction(abut_coulomb_state *s, const abut_coulomb_system 
         abut_touching_impulse(t, c, r);
         sum += length3(r);
     }
-    for (int32_t i = 0; i < s->n_moved; i++) net += y->w[s->moved[i]] * length3(s->lambda + 3 * (size_t)s->moved[i]);
+    for (int32_t i = 0; i < s->moved.n; i++) net += y->w[s->moved.node[i]] * length3(s->lambda + 3 * (size_t)s->moved.node[i]);
     s->laws.contradict = k >= EARLIEST && sum > GROWN * s->laws.impulses && sum > CANCEL * net;
     s->laws.impulses = sum;
 }
@@ -534,18 +535,18 @@ enum { PRODUCTS = ABUT_MIXED + 1 };
 static abut_status products(const abut_coulomb_state *s, const abut_coulomb_system *y, const double *a, double *product,
                             abut_err *err)
 {
-    const size_t blocks = abut_blocks((size_t)s->n_moved), stride = 3 * (size_t)s->nodes;
+    const size_t blocks = abut_blocks((size_t)s->moved.n), stride = 3 * (size_t)s->nodes;
     double *part = malloc((PRODUCTS * blocks + 1) * sizeof *part);
     if (!part) return abut_fail(err, ABUT_E_NOMEM, "%zu blocks of velocities", blocks);
-    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= ABUT_PAR_MIN)
+    #pragma omp parallel for schedule(static) if ((size_t)s->moved.n >= ABUT_PAR_MIN)
     for (size_t k = 0; k < blocks; k++) {
-        const abut_range r = abut_block((size_t)s->n_moved, k);
+        const abut_range r = abut_block((size_t)s->moved.n, k);
         for (int j = 0; j <= s->mix.n; j++) {
             const double *b = j < s->mix.n ? s->mix.df + stride * (size_t)j : a;
             double sum = 0;
             for (size_t i = r.lo; i < r.hi; i++) {
-                const size_t at = 3 * (size_t)s->moved[i];
-                sum += y->w[s->moved[i]] * (a[at] * b[at] + a[at + 1] * b[at + 1] + a[at + 2] * b[at + 2]);
+                const size_t at = 3 * (size_t)s->moved.node[i];
+                sum += y->w[s->moved.node[i]] * (a[at] * b[at] + a[at + 1] * b[at + 1] + a[at + 2] * b[at + 2]);
             }
             part[(size_t)j * blocks + k] = sum;
         }
@@ -593,8 +594,8 @@ static abut_status add_column(abut_coulomb_state *s, const abut_coulomb_system *
     const int c = m->next, n = m->n < ABUT_MIXED ? m->n + 1 : m->n;
     double *dq = m->dq + 3 * (size_t)s->nodes * (size_t)c, *df = m->df + 3 * (size_t)s->nodes * (size_t)c, dot[PRODUCTS];
     if (size > most_growth(s) * m->size) return m->n = m->next = 0, ABUT_OK;
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             dq[i] = s->q[i] - m->q[i];
             df[i] = f[i] - m->f[i];
         }
@@ -622,8 +623,8 @@ static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, 
     const size_t stride = 3 * (size_t)s->nodes;
     double *f = s->next, c[PRODUCTS] = { 0 };
     abut_status rc = ABUT_OK;
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             f[i] = s->v[i] - s->p[i];
             s->q[i] = s->p[i] - s->lambda[i];
         }
@@ -634,9 +635,9 @@ static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, 
     if (rc) return rc;
     m->size = size;
     const int n = fit(m, c);
-    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= ABUT_PAR_MIN)
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+    #pragma omp parallel for schedule(static) if ((size_t)s->moved.n >= ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             m->q[i] = s->q[i];
             m->f[i] = f[i];
             double to = s->q[i] + f[i];
@@ -650,12 +651,12 @@ static abut_status advance(abut_coulomb_state *s, const abut_coulomb_system *y, 
 static abut_status project(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, int sweeps, double asleep,
                            abut_err *err)
 {
-    const abut_project_options po = { .sweeps = sweeps, .moved = s->moved, .n_moved = s->n_moved, .asleep = asleep };
+    const abut_project_options po = { .sweeps = sweeps, .moved = s->moved.node, .n_moved = s->moved.n, .asleep = asleep };
     const abut_status rc = abut_project(&s->projection, t, y->inv_w, s->q, &po, s->next, err);
     if (rc) return rc;
-    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
-    for (int32_t k = 0; k < s->n_moved; k++)
-        for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) {
+    #pragma omp parallel for schedule(static) if ((size_t)s->moved.n >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             s->lambda[i] = s->next[i] - s->q[i];
             s->p[i] = s->next[i];
         }
@@ -668,9 +669,9 @@ static abut_status solve(abut_coulomb_state *s, const abut_coulomb_system *y, ab
 {
     const double *p = s->p, *lambda = s->lambda;
     double *const last = s->v;
-    #pragma omp parallel for schedule(static) if ((size_t)s->n_moved >= 8 * ABUT_PAR_MIN)
-    for (int32_t k = 0; k < s->n_moved; k++) {
-        const size_t node = (size_t)s->moved[k];
+    #pragma omp parallel for schedule(static) if ((size_t)s->moved.n >= 8 * ABUT_PAR_MIN)
+    for (int32_t k = 0; k < s->moved.n; k++) {
+        const size_t node = (size_t)s->moved.node[k];
         for (size_t i = 3 * node; i < 3 * node + 3; i++) s->rhs[i] = y->f[i] + y->w[node] * (p[i] + lambda[i]);
     }
     s->v = s->v_old;
@@ -705,6 +706,63 @@ static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, a
     return rc;
 }
 
+/* ---- weights that fit the dynamics ---- */
+
+enum { SOONEST = 5, OFTEN = 20 };   /* changes until weights are compared first, and from then on */
+#define LIGHT 1.5       /* times the weights of a body: from here they follow, */
+#define HEAVY 0.25      /* and below this */
+
+/* Adds the changes since the last iteration to the sums of their bodies. */
+static void sum_changes(abut_coulomb_state *s, const abut_coulomb_system *y)
+{
+    if (!s->fit.changes) memset(s->fit.sum, 0, 2 * (size_t)s->nodes * sizeof *s->fit.sum);
+    for (int32_t k = 0; k < s->moved.n; k++) {
+        const int32_t node = s->moved.node[k];
+        double *sum = s->fit.sum + 2 * (size_t)(y->body ? y->body[node] : 0);
+        for (size_t i = 3 * (size_t)node; i < 3 * (size_t)node + 3; i++) {
+            const double pull = y->w[node] * (s->p[i] + s->lambda[i] - s->v[i]);
+            const double dF = pull - s->fit.pull[i], dv = s->v[i] - s->v_old[i];
+            s->fit.pull[i] = pull;
+            if (!s->fit.changes) continue;
+            sum[0] += dF * dF * y->inv_w[node];
+            sum[1] += dv * dv * y->w[node];
+        }
+    }
+    s->fit.changes++;
+}
+
+/* times[b] = inertia of body b over its weights, 1 where these fit; returns how many do not. */
+static int find_unfit(const abut_coulomb_state *s, size_t n, double *times)
+{
+    int unfit = 0;
+    for (size_t b = 0; b < n; b++) {
+        const double *sum = s->fit.sum + 2 * b, of = sum[0] > 0 && sum[1] > 0 ? sqrt(sum[0] / sum[1]) : 1;
+        times[b] = of > LIGHT || of < HEAVY ? of : 1;
+        unfit += times[b] != 1;
+    }
+    return unfit;
+}
+
+/* Gives bodies weights that fit; impulses stay, and q begins anew at v. */
+static abut_status fit_weights(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
+{
+    int changed = 0;
+    if (!find_unfit(s, y->body ? (size_t)y->bodies : 1, s->next)) return ABUT_OK;
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++)
+            s->rhs[i] = y->w[s->moved.node[k]] * s->lambda[i];
+    const abut_status rc = y->reweigh(y->ctx, s->next, &changed, err);
+    if (rc || !changed) return rc;
+    for (int32_t k = 0; k < s->moved.n; k++)
+        for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
+            s->lambda[i] = y->inv_w[s->moved.node[k]] * s->rhs[i];
+            s->p[i] = s->v[i];
+        }
+    abut_touching_weigh(t, y->inv_w);
+    forget(s);
+    return ABUT_OK;
+}
+
 enum { FIRST = 4 };     /* factor of the sweeps of the first projection, which begins without impulses of contacts */
 
 /* Solves for v with p and lambda, after their projection of q if it is missing, and computes the residuals. */
@@ -716,8 +774,8 @@ static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y
     abut_status rc = y->local ? split(s, y, err) : ABUT_OK;
     s->seconds.local += abut_time_lap(&clock);
     if (!rc && !s->projected) {
-        for (int32_t k = 0; k < s->n_moved; k++)
-            for (size_t i = 3 * (size_t)s->moved[k], end = i + 3; i < end; i++) s->q[i] = s->p[i] - s->lambda[i];
+        for (int32_t k = 0; k < s->moved.n; k++)
+            for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) s->q[i] = s->p[i] - s->lambda[i];
         rc = project(s, y, t, FIRST * o->sweeps, 0, err);
     }
     s->seconds.project += abut_time_lap(&clock);
@@ -726,6 +784,7 @@ static abut_status iteration(abut_coulomb_state *s, const abut_coulomb_system *y
     if (!rc) rc = measure_step(s, y, err);
     if (!rc && !isfinite(s->delta))
         rc = abut_fail(err, ABUT_E_NUMERIC, "iteration %d of the contacts: a velocity is not finite", s->iterations);
+    if (!rc && y->reweigh) sum_changes(s, y);
     return rc ? rc : measure_balance(s, y, t, o, err);
 }
 
@@ -763,7 +822,8 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
             done = done && s->projected;
         }
         if (done || rc) break;
-        rc = go_on(s, y, t, o, err);
+        if (s->fit.changes == SOONEST || (s->fit.changes && s->fit.changes % OFTEN == 0)) rc = fit_weights(s, y, t, err);
+        if (!rc && s->projected) rc = go_on(s, y, t, o, err);
     }
     complete(s, y);
     return rc;

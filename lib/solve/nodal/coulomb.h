@@ -11,7 +11,12 @@
  * contacts lead to equal positions.
  *
  * The map of q is averaged, and linear while no contact changes its state.  Its slow modes are few (a body that follows its
- * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020). */
+ * contacts as a whole), so Anderson's mixing of the last iterations finds them (Anderson 1965; Fu, Zhang, Boyd 2020).
+ *
+ * Iterations are fewest where W is the inertia of the dynamics on the modes that they move, between the least and the largest:
+ * changes dF of F = A v - f and dv of v from one iteration to the next have sum dF^2/w = sum w dv^2 there.  So the weights of a
+ * body are multiplied by the root of the quotient of these sums where it is far from 1 (residual balancing in the metric of W;
+ * He, Yang, Wang 2000; Xu, Figueiredo, Goldstein 2017). */
 #ifndef ABUT_SOLVE_NODAL_COULOMB_H
 #define ABUT_SOLVE_NODAL_COULOMB_H
 
@@ -96,6 +101,9 @@ typedef struct abut_coulomb_system {
     void (*multiply)(void *ctx, const double *d, double *out);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
+    /** Multiplies the weights of body b by times[b], as far as they may change, and factors anew if one has; NULL: weights
+     * stay. */
+    abut_status (*reweigh)(void *ctx, const double *times, int *changed, abut_err *err);
     /** Applies other constraints before v is solved for: writes f for the motion by v; *left, m: their residual.  NULL: f
      * stays. */
     abut_status (*local)(void *ctx, const double *v, double *left, abut_err *err);
@@ -118,7 +126,7 @@ typedef struct abut_coulomb_state {
     double *v, *p;          /* [3 nodes] m/s: of the dynamics, of the law */
     double *lambda;         /* [3 nodes] m/s; 0 where no contact has the node */
     double *v_old, *rhs, *q, *next;     /* [3 nodes] */
-    int32_t *moved, n_moved;    /* [nodes] those with weights, ascending */
+    abut_node_list moved;   /* with weights */
     abut_projection projection;
     double delta, delta_2;  /* m: h (|v - v_old| + |v - p|), largest and root mean square, `left` on top of the first; NAN before
                                the first iteration */
@@ -130,6 +138,11 @@ typedef struct abut_coulomb_state {
         int contradict;     /* 1: the laws of some contacts exclude each other, which has ended the iterations */
         double impulses;    /* N s: sum of all contacts, at iteration 32, 64, 128, ... */
     } laws;
+    struct abut_fit {
+        double *pull;       /* [3 nodes] N s: A v - f at the last iteration */
+        double *sum;        /* [2 nodes] kg m^2/s^2: of dF^2/w and w dv^2, for each body */
+        int changes;        /* in the sums */
+    } fit;
     int projected;          /* p and lambda are of a projection of q, onto all contacts */
     struct abut_mixing {
         int n, next;        /* columns, and the one that is written next */

@@ -37,8 +37,8 @@ static abut_status allocate(abut_nodal *s, abut_err *err)
     const size_t nv = (size_t)s->objective.model->nv, nc = (size_t)s->objective.model->nc;
     struct abut_nodal_fields *f = &s->of;
     const struct { double **to; size_t n; } all[] = { { &f->v0, 3 * nv }, { &f->acc, 3 * nv }, { &f->before, 3 * nv },
-        { &f->vk, 3 * nv }, { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->impulse, 3 * nv }, { &f->end, 3 * nv },
-        { &f->x, 3 * nv }, { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
+        { &f->vk, 3 * nv }, { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->times, nv },
+        { &f->impulse, 3 * nv }, { &f->end, 3 * nv }, { &f->x, 3 * nv }, { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i].to = calloc(all[i].n + 1, sizeof(double)))) return abut_fail(err, ABUT_E_NOMEM, "step: %zu nodes", nv);
     return ABUT_OK;
@@ -65,7 +65,7 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
 void abut_nodal_clear(abut_nodal *s)
 {
     const struct abut_nodal_fields f = s->of;
-    double *all[] = { f.v0, f.acc, f.before, f.vk, f.f, f.w, f.inv_w, f.impulse, f.end, f.x, f.y0, f.y1 };
+    double *all[] = { f.v0, f.acc, f.before, f.vk, f.f, f.w, f.inv_w, f.times, f.impulse, f.end, f.x, f.y0, f.y1 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     abut_touching_clear(&s->contacts);
     abut_touch_search_clear(&s->search);
@@ -122,6 +122,7 @@ abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_insta
     memcpy(of->before, f.v, numbers(s) * sizeof(double));
     for (size_t i = 0; i < numbers(s); i++) of->v0[i] = p->held[i / 3] ? (p->target[i] - p->xn[i]) / h : f.v[i];
     load_impulse(s, &f, at);
+    for (size_t i = 0; i < numbers(s) / 3; i++) of->times[i] = 1;
     abut_objective_number(p);
     abut_newton_solve_begin_step(&s->solve, &s->matrix);
     abut_collmesh_positions(&p->cm, p->xn, of->y0);
@@ -194,7 +195,9 @@ static int weigh(abut_nodal *s, int32_t i)
     const int32_t row = p->row[i];
     if (row < 0 || s->of.w[i] > 0) return 0;
     double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
-    const double w = abut_nodal_weight(block, p->model->mass[i], abut_components_mass(&s->parts, row), s->opt.beta, s->opt.sigma);
+    const double body = abut_components_mass(&s->parts, row);
+    const double first = abut_nodal_weight(block, p->model->mass[i], body, s->opt.beta, s->opt.sigma);
+    const double w = fmin(body / 2, s->of.times[s->parts.of[row]] * first);
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
@@ -219,6 +222,24 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     if (!unchanged) abut_components_list(&s->parts, s->objective.row, s->objective.model->nv);
     s->weighed = 1;
     return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
+}
+
+/* Multiplies the weights of each component, up to half of its mass, and factors A + W if one changes. */
+static abut_status reweigh(void *ctx, const double *times, int *changed, abut_err *err)
+{
+    abut_nodal *s = ctx;
+    const abut_objective *p = &s->objective;
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        const int32_t row = p->row[i];
+        if (row < 0 || !(s->of.w[i] > 0)) continue;
+        const double w = fmin(abut_components_mass(&s->parts, row) / 2, times[s->parts.of[row]] * s->of.w[i]);
+        for (size_t k = 0, at = 9 * s->matrix.A.ptr[row]; k < 3; k++) s->matrix.A.val[at + 4 * k] += w - s->of.w[i];
+        *changed |= w != s->of.w[i];
+        s->of.w[i] = w;
+        s->of.inv_w[i] = 1 / w;
+    }
+    for (int32_t c = 0; c < s->parts.rows; c++) s->of.times[c] *= times[c];
+    return *changed ? abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err) : ABUT_OK;
 }
 
 /* ---- contacts ---- */
@@ -273,7 +294,7 @@ static abut_coulomb_system system_of(abut_nodal *s)
                                   .awake = s->opt.split ? NULL : &s->parts.awake,
                                   .solve = abut_nodal_solve_iteration,
                                   .near = NEAR * s->opt.reserve, .multiply = s->opt.split ? NULL : multiply, .append = append,
-                                  .local = s->opt.split ? split : NULL, .ctx = s };
+                                  .reweigh = s->opt.split ? NULL : reweigh, .local = s->opt.split ? split : NULL, .ctx = s };
 }
 
 static abut_status run(abut_nodal *s, const abut_coulomb_system *y, const abut_coulomb_options *o, abut_err *err)

@@ -119,6 +119,7 @@ typedef struct abut_nodal {
         double *vk;             /* m/s: where E is linearised */
         double *f;              /* N s */
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
+        double *times;          /* [nv] factors of the weights of each component, in this step */
         double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
         double *end;            /* m/s: velocities of the step that is taken */
         double *x;              /* m: scratch for positions */
