@@ -306,6 +306,14 @@ static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_
     if (f->joint_effort && m->joint_motor && m->joint_motor[4 * (size_t)j])
         cell[m->joint_kind[j] == ABUT_JOINT_SLIDER ? 11 : 10] = f->joint_effort[j];
     cell[12] = abut_joint_gap(m, j, f->x);
+    if (m->joint_kind[j] == ABUT_JOINT_GEAR) {
+        const int32_t *of = m->joint_gear + 2 * (size_t)j;
+        const double *ratio = m->joint_ratio + 2 * (size_t)j, *q = f->joint_coordinate;
+        for (int k = 0; k < 12; k++) cell[k] = NAN;
+        if (f->joint_multiplier)
+            cell[m->joint_kind[of[0]] == ABUT_JOINT_SLIDER ? 11 : 10] = -f->joint_multiplier[m->joint_first[2 * j]] * ratio[1];
+        if (q) cell[12] = fabs(q[of[0]] - ratio[0] * q[of[1]]) * ratio[1];
+    }
     abut_status rc = ABUT_OK;
     for (int k = 0; k < 13 && !rc; k++) {
         if (!isfinite(cell[k])) continue;

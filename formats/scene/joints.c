@@ -31,6 +31,12 @@ static const abut_keys CROSS = { NULL, NULL, CROSS_KEYS, 3, NULL };
 static const abut_keys SPAN = { NULL, NULL, SPAN_KEYS, 2, NULL };
 static const abut_keys NONE = { NULL, NULL, NO_KEYS, 0, NULL };
 
+static const abut_key GEAR_KEYS[] = {
+    { .name = "of", .kind = ABUT_KEY_LATER, .form = "[joint, joint]" },
+    { ABUT_NUMBER(abut_scene_joint, "ratio", ratio, PURE, NULL) }, { 0 }
+};
+static const abut_keys GEAR = { NULL, NULL, GEAR_KEYS, 2, NULL };
+
 static const abut_key SPRING_KEYS[] = {
     { .name = "stiffness", .kind = ABUT_KEY_LATER, .form = "N m/rad, or N/m" },
     { .name = "rest", .kind = ABUT_KEY_LATER, .form = "angle, or length", .fallback = "0" }, { 0 }
@@ -44,6 +50,7 @@ static const abut_key JOINT_KEYS[] = {
     KIND("cylinder", &LINE, ABUT_JOINT_CYLINDER), KIND("slider", &LINE, ABUT_JOINT_SLIDER),
     KIND("planar", &PLANE, ABUT_JOINT_PLANAR), KIND("pin-slot", &SLOT, ABUT_JOINT_PIN_SLOT),
     KIND("universal", &CROSS, ABUT_JOINT_UNIVERSAL), KIND("distance", &SPAN, ABUT_JOINT_DISTANCE),
+    KIND("gear", &GEAR, ABUT_JOINT_GEAR),
     { .name = "spring", .kind = ABUT_KEY_LATER, .keys = &SPRING },
     { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
     { .name = "load", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
@@ -52,7 +59,7 @@ static const abut_key JOINT_KEYS[] = {
     { ABUT_WORD(abut_scene_joint, "contact", contact, ABUT_WORDS("off", "on")), .fallback = "off" },
     { 0 }
 };
-static const abut_keys JOINT = { "joint", NULL, JOINT_KEYS, 1, NULL };
+static const abut_keys JOINT = { "joint", NULL, JOINT_KEYS, 0, NULL };
 static const abut_key NAME_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &JOINT }, { 0 } };
 const abut_keys abut_scene_joint_names = { .row = NAME_KEYS };
 
@@ -88,6 +95,8 @@ static abut_status set_place(const abut_tree *t, abut_scene_joint *j, abut_err *
     return rc;
 }
 
+static int has_coordinate(const abut_scene_joint *j) { return j->kind == ABUT_JOINT_HINGE || j->kind == ABUT_JOINT_SLIDER; }
+
 /* Spring, damper, load, limits and friction of the angle of a hinge or the position of a slider. */
 static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
@@ -97,7 +106,7 @@ static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, ab
     const abut_tree *any = spring ? spring : damper ? damper : load ? load : limits ? limits : friction;
     const int turns = j->kind == ABUT_JOINT_HINGE;
     if (!any) return ABUT_OK;
-    if (!turns && j->kind != ABUT_JOINT_SLIDER)
+    if (!has_coordinate(j))
         return abut_tree_fail_key(any, err, "%s: of a hinge or a slider, whose one coordinate it acts on", any->key);
     abut_status rc = spring ? abut_keys_read(r, &SPRING, spring, j, err) : ABUT_OK;
     const abut_tree *rest = spring ? abut_tree_find(spring, "rest") : NULL;
@@ -121,6 +130,9 @@ static abut_status read_drive(const abut_scene_reader *r, const abut_tree *t, ab
 static abut_status read_bodies(const abut_scene_reader *r, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
     const abut_tree *between = abut_tree_find(t, "between");
+    if (j->kind == ABUT_JOINT_GEAR)
+        return between ? abut_tree_fail_key(between, err, "between: a gear has the bodies of its joints") : ABUT_OK;
+    if (!between) return abut_tree_fail(t, err, "a joint: expected `between: [object or world, object]`");
     abut_status rc = abut_tree_list(between, "between", 2, "[world, arm]", err);
     for (int k = 0; k < 2 && !rc; k++) {
         const abut_tree *name = abut_tree_at(between, k);
@@ -148,10 +160,44 @@ static abut_status read_joint(const abut_scene_reader *r, const abut_tree *t, ab
         if (k->kind == ABUT_KEY_MAP && abut_tree_find(t, k->name)) place = abut_tree_find(t, k->name);
     if (!rc && kinds != 1)
         rc = abut_tree_fail(t, err, "a joint: expected one of ball, hinge, fixed, cylinder, slider, planar, pin-slot, universal, "
-                            "distance; found %d", kinds);
+                            "distance, gear; found %d", kinds);
     if (!rc) rc = set_place(place, j, err);
     if (!rc) rc = read_drive(r, t, j, err);
     return rc ? rc : read_bodies(r, t, j, err);
+}
+
+/* *row: the joint that t names. */
+static abut_status find_joint(const abut_scene *s, const abut_tree *t, const char *what, int32_t *row, abut_err *err)
+{
+    const char **names = calloc((size_t)s->njoints + 1, sizeof *names), *name;
+    for (int32_t i = 0; i < s->njoints && names; i++) names[i] = s->joint[i].name;
+    const abut_status rc = abut_tree_word(t, what, "elbow", &name, err);
+    if (rc) return free(names), rc;
+    return abut_scene_named(t, "joint", name, names, s->njoints ? NULL : "a name in 'joints'", row, err);
+}
+
+/* The joints of a gear, and their bodies, two beside the world. */
+static abut_status read_gear(abut_scene *s, const abut_tree *t, abut_scene_joint *j, abut_err *err)
+{
+    const abut_tree *gear = abut_tree_find(t, "gear"), *of = abut_tree_find(gear, "of");
+    int n = 0;
+    abut_status rc = abut_tree_list(of, "of", 2, "[first, second]", err);
+    for (int k = 0; k < 2 && !rc; k++) {
+        rc = find_joint(s, abut_tree_at(of, k), "of", &j->of[k], err);
+        if (rc) return rc;
+        const abut_scene_joint *one = &s->joint[j->of[k]];
+        if (!has_coordinate(one)) return abut_tree_fail(of, err, "of: '%s' is no hinge and no slider", one->name);
+        for (int side = 0; side < 2; side++) {
+            const int32_t body = one->body[side];
+            if (body < 0 || (n > 0 && j->body[0] == body) || (n > 1 && j->body[1] == body)) continue;
+            if (n < 2) j->body[n] = body;
+            n++;
+        }
+    }
+    if (!rc && (j->of[0] == j->of[1] || n != 2))
+        rc = abut_tree_fail(of, err, "of: the joints have %d bodies beside the world, expected two", n);
+    if (!rc && j->ratio == 0) rc = abut_tree_fail(abut_tree_find(gear, "ratio"), err, "ratio: 0: expected another number");
+    return rc;
 }
 
 /* Bodies of a joint do not meet, unless it says so. */
@@ -240,12 +286,10 @@ abut_status abut_scene_read_motor(const abut_scene_reader *r, const abut_tree *t
     abut_status rc = abut_keys_read(r, &abut_scene_motor_keys, t, m, err);
     if (rc) return rc;
     const abut_tree *joint = abut_tree_find(t, "joint");
-    const char **names = calloc((size_t)s->njoints + 1, sizeof *names), *name;
-    for (int32_t i = 0; i < s->njoints && names; i++) names[i] = s->joint[i].name;
-    if ((rc = abut_tree_word(joint, "joint", "elbow", &name, err))) return free(names), rc;
-    if ((rc = abut_scene_named(joint, "joint", name, names, s->njoints ? NULL : "a name in 'joints'", &m->joint, err))) return rc;
+    if ((rc = find_joint(s, joint, "joint", &m->joint, err))) return rc;
+    const char *name = s->joint[m->joint].name;
     const int kind = s->joint[m->joint].kind, turns = kind == ABUT_JOINT_HINGE;
-    if (!turns && kind != ABUT_JOINT_SLIDER)
+    if (!has_coordinate(&s->joint[m->joint]))
         return abut_tree_fail(joint, err, "joint: '%s' is no hinge and no slider, whose one coordinate a motor moves", name);
     for (const abut_scene_motor *other = s->motor; other < m; other++)
         if (other->joint == m->joint) return abut_tree_fail(joint, err, "joint: '%s' has a motor (%s)", name, other->from);
@@ -277,5 +321,8 @@ abut_status abut_scene_joints(const abut_scene_reader *r, abut_err *err)
     abut_status rc = abut_scene_rows(&s->joint, &s->njoints, t->n, sizeof *s->joint, err);
     int32_t i = 0;
     for (const abut_tree *c = t->child; c && !rc; c = c->next) rc = read_joint(r, c, &s->joint[i++], err);
+    i = 0;
+    for (const abut_tree *c = t->child; c && !rc; c = c->next, i++)
+        if (s->joint[i].kind == ABUT_JOINT_GEAR) rc = read_gear(s, c, &s->joint[i], err);
     return rc ? rc : exclude(s, err);
 }

@@ -215,10 +215,29 @@ static int is_driven(const abut_model *m, int32_t j)
 
 /* ---- rows of a step ---- */
 
+/* The row of a gear. */
+static double gear_row(const abut_joints *t, int32_t j, const double *x, double *C)
+{
+    const abut_model *m = t->model;
+    const double factor[2] = { m->joint_ratio[2 * j + 1], -m->joint_ratio[2 * j] * m->joint_ratio[2 * j + 1] };
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    double part[ABUT_JOINT_WIDTH], sum = 0;
+    if (C) memset(C, 0, ABUT_JOINT_WIDTH * sizeof *C);
+    for (int i = 0; i < 2; i++) {
+        const int32_t of = m->joint_gear[2 * j + i], *from = m->joint_node + ABUT_JOINT_NODES * (size_t)of;
+        sum += factor[i] * wound(t, of, x, t->start[of], C ? part : NULL);
+        for (int a = 0; a < ABUT_JOINT_NODES && C; a++)
+            for (int b = 0; b < ABUT_JOINT_NODES; b++)
+                for (int e = 0; e < 3 && from[a] >= 0 && from[a] == node[b]; e++) C[3 * b + e] += factor[i] * part[3 * a + e];
+    }
+    return sum;
+}
+
 /* abut_joint_row with the motor where it is at the end of the step; 0 if it rests. */
 static double row_of(const abut_joints *t, int32_t j, int32_t r, const double *x, double *C)
 {
     const abut_model *m = t->model;
+    if (m->joint_kind[j] == ABUT_JOINT_GEAR) return gear_row(t, j, x, C);
     if (r < abut_joint_end(m, j)) return abut_joint_row(m, j, r, x, C);
     if (!t->motor[j].exact) {
         if (C) memset(C, 0, ABUT_JOINT_WIDTH * sizeof *C);
@@ -266,7 +285,7 @@ int abut_joints_bend(const abut_terms *terms)
 static void destroy(void *self)
 {
     abut_joints *t = self;
-    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t->weight, t->start, t->target, t->motor, t);
+    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t->weight, t->start, t->target, t->motor, t->counts, t);
 }
 
 /* The vectors of the coordinate of joint j. */
@@ -295,14 +314,20 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
                             .rho = calloc(joints, sizeof(double)), .g = calloc(rows, sizeof(double)),
                             .C = calloc(ABUT_JOINT_WIDTH * rows, sizeof(double)), .weight = calloc(44 * joints, sizeof(double)),
                             .start = calloc(joints, sizeof(double)), .target = calloc(joints, sizeof(double)),
-                            .motor = calloc(joints, sizeof(abut_motor)) };
-    if (!t || !t->newtons || !t->sigma || !t->rho || !t->g || !t->C || !t->weight || !t->start || !t->target || !t->motor) {
+                            .motor = calloc(joints, sizeof(abut_motor)), .counts = calloc(joints, 1) };
+    if (!t || !t->newtons || !t->sigma || !t->rho || !t->g || !t->C || !t->weight || !t->start || !t->target || !t->motor ||
+        !t->counts) {
         if (t) destroy(t);
         return abut_fail(err, ABUT_E_NOMEM, "%zu joints", joints);
     }
     for (size_t i = 0; i < 11 * rows; i++) t->bend |= i % 11 < ABUT_JOINT_NODES && m->joint_along[i] != 0;
+    for (int32_t j = 0; j < m->njo; j++) {
+        t->counts[j] |= is_driven(m, j);
+        t->bend |= m->joint_kind[j] == ABUT_JOINT_GEAR;
+        for (int i = 0; i < 2 && m->joint_kind[j] == ABUT_JOINT_GEAR; i++) t->counts[m->joint_gear[2 * j + i]] = 1;
+    }
     for (int32_t j = 0; j < m->njo; j++)
-        if (is_driven(m, j)) set_weights(m, j, t->weight + 44 * (size_t)j);
+        if (t->counts[j]) set_weights(m, j, t->weight + 44 * (size_t)j);
     return *self = t, ABUT_OK;
 }
 
@@ -326,7 +351,7 @@ static abut_status load(void *self, const abut_frame *f, const abut_term_frame *
 
 static int any_driven(const abut_model *m)
 {
-    return m->joint_drive || m->joint_limit || m->joint_motor || m->joint_friction;
+    return m->joint_drive || m->joint_limit || m->joint_motor || m->joint_friction || m->joint_gear;
 }
 
 static double effort_of(const abut_joints *t, int32_t j, const double *x);
@@ -344,7 +369,7 @@ static abut_status store(const void *self, const abut_term_frame *as, abut_array
         if (k < 3) abut_arrays_find(out, names[k])->flags |= ABUT_A_REQUIRED;
     }
     if (to[0]) memcpy(to[0], t->newtons, (size_t)m->njr * sizeof **to);
-    for (int32_t j = 0; j < m->njo && to[1]; j++) to[1][j] = is_driven(m, j) ? wound(t, j, x, t->start[j], NULL) : 0;
+    for (int32_t j = 0; j < m->njo && to[1]; j++) to[1][j] = t->counts[j] ? wound(t, j, x, t->start[j], NULL) : 0;
     for (int32_t j = 0; j < m->njo && to[2]; j++) to[2][j] = t->target[j], to[3][j] = effort_of(t, j, x);
     return ABUT_OK;
 }
@@ -364,7 +389,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
     t->step = step;
     for (int32_t j = 0; j < t->model->njo; j++) {
         const abut_motor *s = &t->motor[j];
-        if (is_driven(t->model, j)) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
+        if (t->counts[j]) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
         t->motor[j] = abut_motor_step(t->model, j, step->time);
         if (s->kind == ABUT_MOTOR_PLACE) t->target[j] = s->value;
         if (s->kind == ABUT_MOTOR_RATE) t->target[j] = (s->begins ? t->start[j] : t->target[j]) + s->value;
@@ -522,7 +547,7 @@ static abut_status drives_energy(void *self, const abut_at *at, double scale, do
     double slope, curve, sum = 0;
     (void)scratch, (void)err;
     for (int32_t j = 0; j < t->model->njo; j++)
-        if (is_driven(t->model, j)) sum += drive(t, j, at, &slope, &curve, NULL);
+        if (t->counts[j]) sum += drive(t, j, at, &slope, &curve, NULL);
     *e = scale * sum;
     return ABUT_OK;
 }
@@ -533,7 +558,7 @@ static abut_status drives_gradient(void *self, const abut_at *at, double scale, 
     (void)scratch, (void)err;
     for (int32_t j = 0; j < t->model->njo; j++) {
         double C[ABUT_JOINT_WIDTH], slope, curve;
-        if (!is_driven(t->model, j)) continue;
+        if (!t->counts[j]) continue;
         (void)drive(t, j, at, &slope, &curve, C);
         for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
             const int32_t node = t->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
@@ -550,7 +575,7 @@ static void drives_hessian(void *self, const abut_at *at, double scale, size_t l
     memset(val, 0, (hi - lo) * abut_packed_size(ABUT_JOINT_NODES) * sizeof *val);
     for (size_t j = lo; j < hi; j++) {
         double C[ABUT_JOINT_WIDTH], slope, curve, *to = val + (j - lo) * abut_packed_size(ABUT_JOINT_NODES);
-        if (!is_driven(t->model, (int32_t)j)) continue;
+        if (!t->counts[j]) continue;
         (void)drive(t, (int32_t)j, at, &slope, &curve, C);
         for (int a = 0; a < ABUT_JOINT_NODES; a++)
             for (int b = a; b < ABUT_JOINT_NODES; b++, to += 9)

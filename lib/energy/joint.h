@@ -17,7 +17,8 @@
 enum { ABUT_JOINT_NODES = 8, ABUT_JOINT_WIDTH = 3 * ABUT_JOINT_NODES };
 #define ABUT_JOINT_RHO 1e4  /* of rho, over the largest diagonal entry of a joint's nodes in the matrix */
 
-/* Rows of a joint in a step are those of the model; the last one of a joint with an exact motor is that of the motor,
+/* Rows of a joint in a step are those of the model, but for gears and for the last one of a joint with an exact motor,
+ *     gear    d (q_1 - r q_2) of the coordinates of two joints
  *     hinge   d sin(phi - target) = d/2 (b.n' - n.b') for n and b turned by the target    slider   t.(y - o) - target */
 typedef struct abut_joints {
     const abut_model *model;
@@ -26,6 +27,7 @@ typedef struct abut_joints {
     double *weight;         /* [njo * 4 * 11] of vectors of the coordinate: weights of the nodes, and a constant; NULL: none */
     double *start, *target; /* [njo] coordinates where the step starts, of exact motors at its end */
     abut_motor *motor;      /* [njo] in this step */
+    uint8_t *counts;        /* [njo] 1: its coordinate is of use */
     double *newtons;        /* [njr] multipliers, N */
     double *sigma;          /* [njo] kg: 0 until a matrix is known in the minimisation */
     double *rho;            /* [njo] kg, of the last matrix */

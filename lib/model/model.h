@@ -67,7 +67,7 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
 
 /* Kinds of joints (scene/build_rigid.c).  The numbers stand in streams: append only. */
 enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER, ABUT_JOINT_SLIDER, ABUT_JOINT_PLANAR,
-       ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINTS };
+       ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINT_GEAR, ABUT_JOINTS };
 
 /* Values of the keys of a motor: the coordinate of its joint, the rate of that, or the torque or force.  Append only. */
 enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, ABUT_MOTORS };
@@ -152,6 +152,8 @@ enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, AB
     F(joint_drive,   "joint/drive",        double,  F64, njo, 4, "",      MAY, ANY)  /* of its coordinate: stiffness, rest, damper, load; in rad or m, and N m or N of them; 0: none */ \
     F(joint_limit,   "joint/limit",        double,  F64, njo, 4, "",      MAY, ENDLESS)  /* of its coordinate: least, largest, width of the stops, their stiffness, N m/rad or N/m */ \
     F(joint_friction, "joint/friction",    double,  F64, njo, 2, "",      MAY, FROM(0))  /* of its coordinate: N m or N; rate, in a second, below which it sticks */ \
+    F(joint_gear,    "joint/gear",         int32_t, I32, njo, 2, "",      MAY, ROW_OR_NONE(njo))  /* of a gear: two hinges or sliders; else -1 */ \
+    F(joint_ratio,   "joint/ratio",        double,  F64, njo, 2, "",      MAY, ANY)  /* of a gear: r of q_1 - r q_2 = 0; what that is multiplied by, m or 1 */ \
     F(joint_motor,   "joint/motor",        int32_t, I32, njo, 4, "",      MAY, ANY)  /* ABUT_MOTOR_*; [lo, hi) rows of joint/key; 1: smooth between them */ \
     F(joint_motor_law, "joint/motor-law",  double,  F64, njo, 5, "",      MAY, ENDLESS)  /* from, until, s; stiffness, damper, both 0: exact; largest torque or force */ \
     F(joint_key,     "joint/key",          double,  F64, njk, 2, "",      OPT, ANY)  /* s since `from`, ascending in each motor; value */ \

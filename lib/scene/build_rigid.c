@@ -271,6 +271,7 @@ abut_status abut_build_locks(abut_build *b, abut_err *err)
  *     universal   y - o in x, y, z, d t . s                   s, across t at the start, belongs to b
  *     distance    (|y - o|^2 - l^2) / 2l                      two places, l apart
  *
+ *     gear        q_1 - r q_2 of two joints (energy/joint.h), no row of this form
  *     a motor that is exact adds, for it at 0 (energy/joint.h),
  *     hinge       d b . n'                                b = t x n
  *     slider      t . (y - o)
@@ -281,6 +282,7 @@ const char *const abut_joint_names[ABUT_JOINTS] = {
     [ABUT_JOINT_BALL] = "ball", [ABUT_JOINT_HINGE] = "hinge", [ABUT_JOINT_FIXED] = "fixed", [ABUT_JOINT_CYLINDER] = "cylinder",
     [ABUT_JOINT_SLIDER] = "slider", [ABUT_JOINT_PLANAR] = "planar", [ABUT_JOINT_PIN_SLOT] = "pin-slot",
     [ABUT_JOINT_UNIVERSAL] = "universal", [ABUT_JOINT_DISTANCE] = "distance",
+    [ABUT_JOINT_GEAR] = "gear",
 };
 
 enum { ROWS_MOST = 12 };
@@ -382,6 +384,7 @@ static void make_rows(maker *k, const abut_scene_joint *j, double d, int driven)
         k->apart[k->n++][11] = 0.5 * l;
         break;
     }
+    case ABUT_JOINT_GEAR: k->n++; break;
     default: assert(0);
     }
     if (!driven) return;
@@ -450,6 +453,27 @@ static void set_limit(const abut_build *b, const abut_scene_joint *j, double d, 
     memcpy(limit, j->limit, sizeof j->limit);
     limit[2] = width;
     limit[3] = 1e3 * mass * (g > 0 ? g : 9.81) * (turns ? d : 1) / ((0.5 + log(2)) * width);
+}
+
+static abut_status put_gears(abut_build *b, abut_err *err)
+{
+    const abut_scene *s = b->scene;
+    int32_t *of = NULL;
+    double *ratio = NULL;
+    for (int32_t i = 0; i < s->njoints; i++) {
+        const abut_scene_joint *j = &s->joint[i];
+        double reach = 0;
+        if (j->kind != ABUT_JOINT_GEAR) continue;
+        if (!of) {
+            of = abut_build_required(b, "joint/gear", s->njoints, err);
+            ratio = of ? abut_build_required(b, "joint/ratio", s->njoints, err) : NULL;
+            if (!ratio) return err ? err->code : ABUT_E_NOMEM;
+            for (int32_t k = 0; k < 2 * s->njoints; k++) of[k] = -1;
+        }
+        for (int side = 0; side < 2; side++) of[2 * i + side] = j->of[side], (void)first_of(b, j->body[side], &reach);
+        ratio[2 * i] = j->ratio, ratio[2 * i + 1] = s->joint[j->of[0]].kind == ABUT_JOINT_HINGE ? reach : 1;
+    }
+    return ABUT_OK;
 }
 
 static abut_status put_friction(abut_build *b, abut_err *err)
@@ -546,6 +570,7 @@ abut_status abut_build_joints(abut_build *b, abut_err *err)
         const double *at = kind[i] == ABUT_JOINT_DISTANCE ? s->joint[i].to : s->joint[i].at;
         abut_v3_put(point + 3 * (size_t)i, kind[i] == ABUT_JOINT_FIXED ? k.center[1] : abut_v3_get(at));
     }
+    if (!rc) rc = put_gears(b, err);
     if (!rc) rc = put_friction(b, err);
     return rc ? rc : put_motors(b, err);
 }

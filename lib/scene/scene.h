@@ -230,6 +230,8 @@ typedef struct abut_scene_joint {
     int has_limits;
     double limit[2];                /* rad or m */
     double friction;                /* N m or N */
+    int32_t of[2];                  /* of a gear: rows of two joints */
+    double ratio;                   /* of a gear: coordinate of the first over that of the second */
 } abut_scene_joint;
 
 /* A motor of a hinge or slider. */

@@ -137,7 +137,7 @@ static int rank_of(double *A, int rows)
 
 TEST(rows_are_0_on_all_motions_that_a_joint_allows_have_its_rank_and_constant_second_derivatives)
 {
-    for (int kind = 0; kind < ABUT_JOINTS; kind++) {
+    for (int kind = 0; kind < ABUT_JOINT_GEAR; kind++) {
         world w;
         uint64_t seed = 7 + (uint64_t)kind;
         double A[12 * 12] = { 0 }, C[ABUT_JOINT_WIDTH], d[24], x[4][24];
@@ -264,7 +264,7 @@ TEST(a_direction_with_joints_is_that_of_the_dense_system_with_multipliers)
 
 TEST(all_kinds_stay_closed_and_keep_momentum)
 {
-    for (int kind = 0; kind < ABUT_JOINTS; kind++) {
+    for (int kind = 0; kind < ABUT_JOINT_GEAR; kind++) {
         world w;
         double before[3], after[3], gap = 0;
         world_scene(&w, TWO "joints: {j: {%s, between: [a, b]}}\n", KINDS[kind].form);
@@ -659,6 +659,55 @@ TEST(a_motor_between_free_bodies_is_exact_and_makes_no_momentum)
     }
 }
 
+/* Wheels of 0.1 and 0.3 kg m^2 and a rack of 9 kg: the angles and the way are in exact ratio for some turns, and a torque on the
+ * first accelerates I_1 + I_2 / r^2 + m / s^2, of which the gear bears the part of the rest. */
+TEST(gears_keep_their_ratio_and_bear_the_torque_that_their_inertia_takes)
+{
+    static const double r = -2.5, s = 4;    /* angle of the first over that of the second; over the way of the rack */
+    static const double I1 = 0.1, I2 = 0.3, m = 9, t = 1.2;
+    world w;
+    world_scene(&w, "time: {step: 2 ms, scheme: bdf2}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm}\ntolerance: 1e-8 m/s\n"
+                "materials: {one: {density: %.17g}, two: {density: %.17g}, rack: {density: 1000}}\nobjects:\n"
+                "  one: {material: one, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true}\n"
+                "  two: {material: two, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true,\n"
+                "        translate: [0.5, 0, 0]}\n"
+                "  rack: {material: rack, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0, 0.5, 0]}\n"
+                "joints:\n  both: {gear: {of: [a, b], ratio: %g}}\n"
+                "  a: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, one]}\n"
+                "  b: {hinge: {at: [0.5, 0, 0], direction: [0, 0, 1]}, between: [world, two]}\n"
+                "  c: {slider: {at: [0, 0.5, 0], direction: [1, 0, 0]}, between: [world, rack]}\n"
+                "  way: {gear: {of: [a, c], ratio: %g}}\n"
+                "motors: [{joint: a, torque: 10 N m}]\n", density_of(I1), density_of(I2), r, s);
+    CHECK(w.model.nex == 2);
+    const double I = I1 + I2 / (r * r) + m / (s * s);
+    for (int n = 1; n <= (int)lround(t / 2e-3); n++) {
+        CHECK(!(n % 100 ? world_run(&w, 1) : world_judged(&w, 1)));
+        const double *q = get(&w, "joint/coordinate");
+        CHECK_NEAR(q[1] - r * q[2], 0, 1e-9);
+        CHECK_NEAR(q[1] - s * q[3], 0, 1e-9);
+        CHECK_NEAR(abut_joint_gap(&w.model, -1, get(&w, "node/x")), 0, 1e-10);
+    }
+    CHECK(get(&w, "joint/coordinate")[1] > 2 * acos(-1.0));
+    CHECK_NEAR(get(&w, "joint/coordinate")[1] / (0.5 * 10 / I * t * t), 1, 0.01);
+    const double *newtons = get(&w, "joint/multiplier");
+    const double torque[2] = { -newtons[0] * w.model.joint_ratio[1], -newtons[w.model.joint_first[8]] * w.model.joint_ratio[9] };
+    CHECK_NEAR(torque[0] / (-10 * I2 / (r * r) / I), 1, 0.01);
+    CHECK_NEAR(torque[1] / (-10 * m / (s * s) / I), 1, 0.01);
+    world_close(&w);
+    /* a belt along an arm: it turns the hand against the arm as fast as the arm turns */
+    world_scene(&w, "time: {step: 5 ms}\ncontact: {dhat: 1 mm}\nobjects:\n"
+                "  arm: {generate: {box: {size: [0.5, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.25, 0, 0]}\n"
+                "  hand: {generate: {box: {size: [0.2, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.65, 0, 0]}\n"
+                "joints:\n  a: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, arm]}\n"
+                "  b: {hinge: {at: [0.5, 0, 0], direction: [0, 0, 1]}, between: [arm, hand]}\n"
+                "  belt: {gear: {of: [a, b], ratio: -1}}\n");
+    for (int n = 0; n < 60; n++) CHECK(!world_run(&w, 1));
+    CHECK(get(&w, "joint/coordinate")[0] < -0.3);
+    CHECK_NEAR(get(&w, "joint/coordinate")[0] + get(&w, "joint/coordinate")[1], 0, 1e-9);
+    CHECK_NEAR(angle_of(&w, 1), 0, 1e-5);
+    world_close(&w);
+}
+
 /* A wheel that dry friction stops at I w / T after I w^2 / 2T, and that then sticks; a bar that it holds. */
 TEST(dry_friction_of_a_hinge_stops_a_wheel_when_it_must_and_holds_what_is_lighter)
 {
@@ -720,6 +769,14 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], friction: 1}}\n", "of a hinge or a slider" },
 #define MOTOR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, s: {slider: {at: " \
     "[0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, p: {ball: {at: [0, 0, 0]}, between: [a, b]}}\nmotors: [" with "]\n"
+#define GEAR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [world, a]}, k: {hinge: {at: [3, " \
+    "0, 0], direction: [1, 0, 0]}, between: [world, b]}, p: {ball: {at: [3, 0, 0]}, between: [a, b]}, g: {" with "}}\n"
+        { GEAR("gear: {of: [j, q], ratio: 2}"), "no joint is called 'q'" },
+        { GEAR("gear: {of: [j, p], ratio: 2}"), "'p' is no hinge and no slider" },
+        { GEAR("gear: {of: [j, j], ratio: 2}"), "the joints have 1 bodies" },
+        { GEAR("gear: {of: [j, k], ratio: 0}"), "ratio: 0" },
+        { GEAR("gear: {of: [j, k], ratio: 2}, between: [a, b]"), "a gear has the bodies of its joints" },
+        { GEAR("gear: {of: [j, k]}"), "ratio" },
         { MOTOR("{joint: q, rate: 1 rpm}"), "no joint is called 'q'" },
         { MOTOR("{joint: p, rate: 1 rpm}"), "'p' is no hinge and no slider" },
         { MOTOR("{joint: j, rate: 1 rpm}, {joint: j, torque: 1}"), "'j' has a motor" },
