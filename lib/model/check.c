@@ -345,14 +345,14 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/friction' row %d: %g, %g: expected a rate above 0, of a hinge or "
                            "slider", j, friction[0], friction[1]);
         const int32_t *gear = m->joint_gear ? m->joint_gear + 2 * (size_t)j : NULL;
-        int geared = kind == ABUT_JOINT_GEAR && gear && m->joint_ratio && m->joint_ratio[2 * j + 1] > 0 && gear[0] != gear[1];
+        int geared = kind == ABUT_JOINT_GEAR && gear && gear[0] != gear[1] && m->joint_ratio && m->joint_ratio[2 * j + 1] > 0;
         for (int i = 0; i < 2; i++) {
             const int32_t of = geared ? gear[i] : -1;
             geared = geared && of >= 0 && (m->joint_kind[of] == ABUT_JOINT_HINGE || m->joint_kind[of] == ABUT_JOINT_SLIDER);
         }
         if (!rc && kind == ABUT_JOINT_GEAR && !geared)
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/gear' row %d: expected two hinges or sliders, and in 'joint/ratio' a "
-                           "factor above 0", j);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/gear' row %d: expected two hinges or sliders, and in 'joint/ratio' "
+                           "a factor above 0", j);
         if (!rc && m->joint_motor) rc = check_motor(m, j, has, err);
         row = rows[1];
     }

@@ -671,7 +671,8 @@ TEST(gears_keep_their_ratio_and_bear_the_torque_that_their_inertia_takes)
                 "  one: {material: one, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true}\n"
                 "  two: {material: two, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true,\n"
                 "        translate: [0.5, 0, 0]}\n"
-                "  rack: {material: rack, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0, 0.5, 0]}\n"
+                "  rack: {material: rack, generate: {box: {size: [0.3, 0.3, 0.1], cells: [1, 1, 1]}}, rigid: true,\n"
+                "         translate: [0, 0.5, 0]}\n"
                 "joints:\n  both: {gear: {of: [a, b], ratio: %g}}\n"
                 "  a: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, one]}\n"
                 "  b: {hinge: {at: [0.5, 0, 0], direction: [0, 0, 1]}, between: [world, two]}\n"
@@ -769,8 +770,8 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], friction: 1}}\n", "of a hinge or a slider" },
 #define MOTOR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, s: {slider: {at: " \
     "[0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, p: {ball: {at: [0, 0, 0]}, between: [a, b]}}\nmotors: [" with "]\n"
-#define GEAR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [world, a]}, k: {hinge: {at: [3, " \
-    "0, 0], direction: [1, 0, 0]}, between: [world, b]}, p: {ball: {at: [3, 0, 0]}, between: [a, b]}, g: {" with "}}\n"
+#define GEAR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [world, a]}, k: {hinge: {at: [" \
+    "3, 0, 0], direction: [1, 0, 0]}, between: [world, b]}, p: {ball: {at: [3, 0, 0]}, between: [a, b]}, g: {" with "}}\n"
         { GEAR("gear: {of: [j, q], ratio: 2}"), "no joint is called 'q'" },
         { GEAR("gear: {of: [j, p], ratio: 2}"), "'p' is no hinge and no slider" },
         { GEAR("gear: {of: [j, j], ratio: 2}"), "the joints have 1 bodies" },
