@@ -274,6 +274,15 @@ double abut_joints_gap(const abut_joints *t, const double *x)
 
 /* ---- the term ---- */
 
+/* to[3 nv] += by times the derivative C of joint j. */
+static void add_row(const abut_joints *t, int32_t j, double by, const double *C, double *to)
+{
+    for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
+        const int32_t node = t->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
+        if (node >= 0) to[3 * (size_t)node + (size_t)(k % 3)] += by * C[k];
+    }
+}
+
 abut_joints *abut_joints_of(const abut_terms *terms) { return abut_terms_find(terms, "joints"); }
 
 int abut_joints_bend(const abut_terms *terms)
@@ -423,10 +432,7 @@ static abut_status gradient(void *self, const abut_at *at, double scale, double 
         for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
             double C[ABUT_JOINT_WIDTH];
             const double gap = row_of(t, j, r, at->x, C), by = scale * (newton * t->newtons[r] + t->sigma[j] * gap);
-            for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
-                const int32_t node = m->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
-                if (node >= 0) g[3 * (size_t)node + (size_t)(k % 3)] += by * C[k];
-            }
+            add_row(t, j, by, C, g);
         }
     return ABUT_OK;
 }
@@ -518,27 +524,66 @@ static double effort_of(const abut_joints *t, int32_t j, const double *x)
     return abut_v3_dot(times(F, axis), m->joint_kind[j] == ABUT_JOINT_SLIDER ? f : moment);
 }
 
-/* Energy, J, its first and second derivative by the coordinate, and that by the nodes. */
-static double drive(const abut_joints *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
+/* The parts of the energy of joint j at the coordinate q, led from `damped`, J, with their slopes; *curve: of their sum. */
+enum { SPRING, LOAD, DAMPER, MOTOR, FRICTION, PARTS };
+static void parts_of(const abut_joints *t, int32_t j, double q, double damped, double e[PARTS], double slope[PARTS],
+                     double *curve)
 {
     const abut_model *m = t->model;
     static const double none[4] = { 0 };
-    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : none, drag = d[2] / at->step->damp_time;
+    const double *d = m->joint_drive ? m->joint_drive + 4 * (size_t)j : none, time = t->step->damp_time;
     const double *friction = m->joint_friction ? m->joint_friction + 2 * (size_t)j : none;
-    const double q = wound(t, j, at->x, t->start[j], C), off = q - d[1];
-    const int opposes = drag > 0 || friction[0] > 0 || (t->motor[j].kind && t->motor[j].kind != ABUT_MOTOR_EFFORT);
-    const double damped = opposes ? wound(t, j, at->step->x_damp, t->start[j], NULL) : q, slid = q - damped;
-    *slope = d[0] * off + drag * slid - d[3];
-    *curve = d[0] + drag;
-    double energy = 0.5 * (d[0] * off * off + drag * slid * slid) - d[3] * q + motor(t, j, q, damped, slope, curve);
+    memset(e, 0, PARTS * sizeof *e), memset(slope, 0, PARTS * sizeof *slope);
+    *curve = 0;
+    e[SPRING] = bounded(d[0], q - d[1], INFINITY, &slope[SPRING], curve);
+    e[DAMPER] = bounded(d[2] / time, q - damped, INFINITY, &slope[DAMPER], curve);
+    e[LOAD] = -d[3] * q, slope[LOAD] = -d[3];
+    e[MOTOR] = motor(t, j, q, damped, &slope[MOTOR], curve);
     if (friction[0] > 0)
-        energy += bounded(friction[0] / (friction[1] * at->step->damp_time), slid, friction[0], slope, curve);
-    if (m->joint_limit) {
-        const double *limit = m->joint_limit + 4 * (size_t)j;
-        energy += stop(q - limit[0], limit, 1, slope, curve);
-        energy += stop(limit[1] - q, limit, -1, slope, curve);
+        e[FRICTION] = bounded(friction[0] / (friction[1] * time), q - damped, friction[0], &slope[FRICTION], curve);
+    if (!m->joint_limit) return;
+    const double *limit = m->joint_limit + 4 * (size_t)j;
+    e[SPRING] += stop(q - limit[0], limit, 1, &slope[SPRING], curve);
+    e[SPRING] += stop(limit[1] - q, limit, -1, &slope[SPRING], curve);
+}
+
+/* Energy, J, its first and second derivative by the coordinate, and that by the nodes. */
+static double drive(const abut_joints *t, int32_t j, const abut_at *at, double *slope, double *curve, double *C)
+{
+    double e[PARTS], slopes[PARTS], sum = 0;
+    const double q = wound(t, j, at->x, t->start[j], C), damped = wound(t, j, at->step->x_damp, t->start[j], NULL);
+    parts_of(t, j, q, damped, e, slopes, curve);
+    *slope = 0;
+    for (int k = 0; k < PARTS; k++) sum += e[k], *slope += slopes[k];
+    return sum;
+}
+
+void abut_joints_force(const abut_joints *t, const abut_at *at, double *f)
+{
+    const abut_model *m = t->model;
+    double C[ABUT_JOINT_WIDTH], slope, curve;
+    for (int32_t j = 0; j < m->njo; j++) {
+        for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++)
+            (void)row_of(t, j, r, at->x, C), add_row(t, j, -t->newtons[r], C, f);
+        if (t->counts[j]) (void)drive(t, j, at, &slope, &curve, C), add_row(t, j, -slope, C, f);
     }
-    return energy;
+}
+
+abut_joints_book abut_joints_energies(const abut_joints *t, const abut_at *at)
+{
+    abut_joints_book b = { 0 };
+    for (int32_t j = 0; t && j < t->model->njo; j++) {
+        double e[PARTS], slope[PARTS], curve;
+        if (!t->counts[j]) continue;
+        const double q0 = t->start[j], q = wound(t, j, at->x, q0, NULL), damped = wound(t, j, at->step->x_damp, q0, NULL);
+        parts_of(t, j, q0, q0, e, slope, &curve);
+        b.start += e[SPRING];
+        parts_of(t, j, q, damped, e, slope, &curve);
+        b.end += e[SPRING];
+        b.load += (effort_of(t, j, at->x) - slope[LOAD]) * (q - q0);
+        b.damping -= slope[DAMPER] * (q - q0), b.friction -= slope[FRICTION] * (q - q0);
+    }
+    return b;
 }
 
 static abut_status drives_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
@@ -560,10 +605,7 @@ static abut_status drives_gradient(void *self, const abut_at *at, double scale, 
         double C[ABUT_JOINT_WIDTH], slope, curve;
         if (!t->counts[j]) continue;
         (void)drive(t, j, at, &slope, &curve, C);
-        for (int k = 0; k < ABUT_JOINT_WIDTH; k++) {
-            const int32_t node = t->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)(k / 3)];
-            if (node >= 0) g[3 * (size_t)node + (size_t)(k % 3)] += scale * slope * C[k];
-        }
+        add_row(t, j, scale * slope, C, g);
     }
     return ABUT_OK;
 }

@@ -59,6 +59,14 @@ void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const 
 void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, double *angle, double *position);
 /** Their rates at velocities v[3 nv], rad/s and m/s. */
 void abut_joint_rates(const abut_model *m, int32_t j, const double *x, const double *v, double *rate, double *speed);
+/** f[3 nv] += forces of rows and drives at the end `at` of a step, N. */
+void abut_joints_force(const abut_joints *t, const abut_at *at, double *f);
+/* Energies of springs and stops at both ends of a step, and works in it, J. */
+typedef struct abut_joints_book {
+    double start, end, load, damping, friction;     /* load: with motors */
+} abut_joints_book;
+/** Returns the book of the step that ends at `at`; t NULL: zeros. */
+abut_joints_book abut_joints_energies(const abut_joints *t, const abut_at *at);
 /** Returns 1 if a joint has the node. */
 int abut_joints_have(const abut_model *m, int32_t node);
 

@@ -282,17 +282,18 @@ static abut_status check_rigid(const abut_model *m, abut_err *err)
     return rc;
 }
 
-/* Nodes [k, k + 4) of joint j are those of one rigid object that no motion moves: *object. */
-static abut_status check_joined(const abut_model *m, int32_t j, int k, int32_t *object, abut_err *err)
+/* Nodes [k, k + 4) of joint j are those of one rigid object: *object; *moved 1: motions move it. */
+static abut_status check_joined(const abut_model *m, int32_t j, int k, int32_t *object, int *moved, abut_err *err)
 {
     const int32_t *node = m->joint_node + 8 * (size_t)j + k;
     int ok = m->rigid_range != NULL;
     for (int i = 0; i < 4; i++)
-        ok = ok && node[i] >= 0 && m->role[node[i]] == ABUT_NODE_FREE && m->body[node[i]] == m->body[*node];
+        ok = ok && node[i] >= 0 && m->role[node[i]] != ABUT_NODE_OBSTACLE && m->body[node[i]] == m->body[*node];
     *object = ok ? m->body[*node] : -1;
+    *moved = ok && m->role[*node] == ABUT_NODE_HANDLE;
     if (ok && m->rigid_range[2 * (size_t)*object] > 0) return ABUT_OK;
-    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: %d, %d, %d, %d, expected the four free nodes of a rigid "
-                     "object", j, node[0], node[1], node[2], node[3]);
+    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: %d, %d, %d, %d, expected the four nodes of a rigid object",
+                     j, node[0], node[1], node[2], node[3]);
 }
 
 /* has: 1 if joint j has a coordinate. */
@@ -321,8 +322,12 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         const int32_t *node = m->joint_node + 8 * (size_t)j, *rows = m->joint_first + 2 * (size_t)j;
         int32_t a = -1, b;
         const int world = node[0] < 0 && node[1] < 0 && node[2] < 0 && node[3] < 0;
-        if (!world) rc = check_joined(m, j, 0, &a, err);
-        if (!rc) rc = check_joined(m, j, 4, &b, err);
+        int moved[2] = { 1, 0 };
+        if (!world) rc = check_joined(m, j, 0, &a, &moved[0], err);
+        if (!rc) rc = check_joined(m, j, 4, &b, &moved[1], err);
+        if (!rc && moved[0] && moved[1])
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: motions move both objects, expected one that moves freely",
+                           j);
         if (!rc && a == b)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: object %d twice, expected two objects", j, a);
         if (!rc && (rows[0] != row || rows[1] <= row || rows[1] > m->njr || (j + 1 == m->njo && rows[1] != m->njr)))

@@ -427,15 +427,17 @@ static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t 
 {
     const abut_scene_joint *j = &b->scene->joint[i];
     double d = 0;
+    int moves = 0;
     *k = (maker){ .n = 0 };
     for (int side = 0; side < 2; side++) {
         const int32_t first = first_of(b, j->body[side], &d);
-        if (first >= 0 && b->role[first] != ABUT_NODE_FREE)
-            return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' joins '%s', which a motion moves: expected one that moves freely",
-                             j->from, j->name, b->scene->object[j->body[side]].name);
+        moves |= first >= 0 && b->role[first] == ABUT_NODE_FREE;
         add_body(k, side, first < 0 ? NULL : b->X + 3 * (size_t)first);
         for (int32_t c = 0; c < 4; c++) node[4 * side + c] = first < 0 ? -1 : first + c;
     }
+    if (!moves)
+        return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' joins '%s', which a motion moves, to %s: expected a body that moves freely",
+                         j->from, j->name, b->scene->object[j->body[1]].name, j->body[0] < 0 ? "the world" : "another such one");
     make_rows(k, j, *reach = d, is_exact(motor_of(b->scene, i)));
     return ABUT_OK;
 }

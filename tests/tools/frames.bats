@@ -421,6 +421,37 @@ Y
     says "did you mean 'pin'"
 }
 
+@test "a motion bears what hangs from its body, and works of motors, springs, dampers and friction are in the book" {
+    cat > lift.yaml <<'Y'
+time: {step: 2 ms, scheme: bdf2}
+contact: {dhat: 1 mm}
+materials: {m: {density: 2000}}
+objects:
+  carrier: {generate: {box: {size: [0.2, 0.05, 0.05], cells: [1, 1, 1]}}, rigid: true}
+  load: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0, -0.2, 0], velocity: [0.1, 0.5, 0]}
+  wheel: {generate: {box: {size: [0.2, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [2, 0, 0], angular-velocity: {axis: [0, 0, 1], rate: 6 rad/s}}
+  bob: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [3, 0, 0]}
+  disc: {generate: {box: {size: [0.2, 0.2, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [4, 0, 0]}
+joints:
+  j: {ball: {at: [0, 0, 0]}, between: [carrier, load]}
+  stops: {hinge: {at: [2, 0, 0], direction: [0, 0, 1]}, between: [world, wheel], friction: 1 N m}
+  springs: {slider: {at: [3, 0, 0], direction: [0, -1, 0]}, between: [world, bob], spring: {stiffness: 200 N/m}, damper: 8 N s/m}
+  turns: {hinge: {at: [4, 0, 0], direction: [0, 0, 1]}, between: [world, disc]}
+motors:
+  - {joint: turns, torque: 0.5 N m}
+motion: [{select: {object: carrier}, translate: [0.1, 0.5, 0]}]
+Y
+    "$BIN/mesh-prep" -q lift.yaml | "$BIN/step" -q -n 500 --every 50 --with forces,energies -o run.abut
+    "$BIN/export" -q run.abut --csv r.csv
+    column r.csv motion.0.reaction_y_N | awk 'END { d = $1 / (9.81 * 3) - 1; exit !(d * d < 1e-8) }'
+    # the wheel stops: half of I w^2; the disc turns by T t^2 / 2 I; the bob, 2 kg, falls by x and has the speed v
+    last() { column r.csv "$1" | tail -1; }
+    awk -v friction="$(last friction_total_J)" -v load="$(last load_total_J)" -v damping="$(last damping_total_J)" \
+        -v numerical="$(last numerical_total_J)" -v v="$(last springs.speed_m/s)" 'function off(a, b) { return (a / b - 1) ^ 2 > 1e-4 } BEGIN {
+        I = 8 * 0.08 / 12; x = 0.111450630; print friction, load, damping, numerical
+        exit off(friction, -I * 36 / 2) || off(load, 0.5 * 0.5 / (2 * I)) || off(damping, -(2 * 9.81 * x - 100 * x ^ 2 - v ^ 2)) || numerical ^ 2 > 0.01 ^ 2 }'
+}
+
 @test "what knows no joints refuses them by name" {
     arms
     "$BIN/mesh-prep" -q arms.yaml -o start.abut

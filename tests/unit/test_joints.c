@@ -709,6 +709,31 @@ TEST(gears_keep_their_ratio_and_bear_the_torque_that_their_inertia_takes)
     world_close(&w);
 }
 
+/* A bead on a rod that a motion turns: r = r0 cosh(w t), pressed sideways by 2 m w r'. */
+TEST(a_bead_on_a_rod_that_a_motion_turns_goes_outwards_as_its_equation_says)
+{
+    static const double w = 2, r0 = 0.2, m = 0.125;
+    world o;
+    world_scene(&o, "time: {step: 5 ms, scheme: bdf2}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm}\nobjects:\n"
+                "  rod: {generate: {box: {size: [0.2, 0.05, 0.05], cells: [1, 1, 1]}}, rigid: true}\n"
+                "  bead: {generate: {box: {size: [0.05, 0.05, 0.05], cells: [1, 1, 1]}}, rigid: true, translate: [0.2, 0, 0],\n"
+                "         angular-velocity: {axis: [0, 0, 1], rate: 2 rad/s, center: [0, 0, 0]}}\n"
+                "joints: {s: {slider: {at: [0.2, 0, 0], direction: [1, 0, 0]}, between: [rod, bead]}}\n"
+                "motion: [{select: {object: rod}, rotate: {axis: [0, 0, 1], rate: 2 rad/s, center: [0, 0, 0]}}]\n");
+    double angle, position, f[3], torque[3];
+    for (int n = 1; n <= 200; n++) {
+        CHECK(!(n % 50 ? world_run(&o, 1) : world_judged(&o, 1)));
+        abut_joint_coordinates(&o.model, 0, get(&o, "node/x"), &angle, &position);
+        CHECK_NEAR((r0 + position) / (r0 * cosh(w * n * 5e-3)), 1, 1e-3);
+        CHECK_NEAR(abut_joint_gap(&o.model, -1, get(&o, "node/x")), 0, 1e-10);
+        CHECK_NEAR(angle_of(&o, 1), w * n * 5e-3, 1e-6);
+    }
+    abut_joint_reaction(&o.model, 0, get(&o, "node/x"), get(&o, "joint/multiplier"), f, torque);
+    CHECK_NEAR((-sin(2.0) * f[0] + cos(2.0) * f[1]) / (2 * m * w * w * r0 * sinh(2.0)), 1, 0.01);
+    CHECK_NEAR(cos(2.0) * f[0] + sin(2.0) * f[1], 0, 1e-3);
+    world_close(&o);
+}
+
 /* A wheel that dry friction stops at I w / T after I w^2 / 2T, and that then sticks; a bar that it holds. */
 TEST(dry_friction_of_a_hinge_stops_a_wheel_when_it_must_and_holds_what_is_lighter)
 {
@@ -760,7 +785,9 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
           "perpendicular" },
         { BODIES "joints: {j: {distance: {from: [0, 0, 0], to: [0, 0, 0]}, between: [a, b]}}\n", "one point" },
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b]}}\n"
-          "motion: [{select: {object: b}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves" },
+          "motion: [{select: {object: [a, b]}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves, to another" },
+        { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [world, b]}}\n"
+          "motion: [{select: {object: b}, translate: [1, 0, 0]}]\n", "'j' joins 'b', which a motion moves, to the world" },
         { BODIES "joints: [1]\n", "a map of names" },
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], load: 1}}\n", "of a hinge or a slider" },
         { BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b], limits: [5 deg, 9 deg]}}\n",

@@ -185,7 +185,7 @@ static void join(const abut_bsr *A, const abut_objective *p, const abut_joints *
     for (int a = 0; a < ABUT_JOINT_NODES; a++)
         for (int b = 0; b < ABUT_JOINT_NODES; b++) {
             int transposed;
-            if (node[a] < 0 || node[b] < 0 || p->row[node[a]] < p->row[node[b]]) continue;
+            if (node[a] < 0 || node[b] < 0 || p->row[node[b]] < 0 || p->row[node[a]] < p->row[node[b]]) continue;
             double *to = block_at(A, p->row[node[a]], p->row[node[b]], &transposed);
             for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) {
                 const double *C = t->C + ABUT_JOINT_WIDTH * (size_t)r;
@@ -207,7 +207,7 @@ static abut_status join_bodies(abut_newton_matrix *d, const abut_objective *p, c
         int transposed;
         for (int k = 0; k < ABUT_JOINT_NODES; k++) {
             const int32_t node = p->model->joint_node[ABUT_JOINT_NODES * (size_t)j + (size_t)k];
-            for (int e = 0; e < 3 && node >= 0; e++)
+            for (int e = 0; e < 3 && node >= 0 && p->row[node] >= 0; e++)
                 most = fmax(most, block_at(A, p->row[node], p->row[node], &transposed)[4 * e]);
         }
         t->rho[j] = ABUT_JOINT_RHO * most;

@@ -4,6 +4,7 @@
 #include "contact/intersect.h"
 #include "energy/curved_rod.h"
 #include "energy/friction.h"
+#include "energy/joint.h"
 #include "solve/search/rules.h"
 
 #include <assert.h>
@@ -247,6 +248,14 @@ abut_status abut_balance(const abut_solved *s, const abut_forces *now, const abu
                mean(late, now->elastic, last->elastic, i);
         if (simulated(m, i / 3)) f[i] += inertia - mean(late, now->damping, last->damping, i);
     }
+    const abut_joints *joints = abut_joints_of(&s->objective->terms);
+    const abut_at at = abut_objective_at(s->objective, s->x, s->y, s->pairs);
+    const abut_mark mark = abut_arena_mark(scratch);
+    double *of = joints && !rc ? ABUT_NEW(scratch, double, 3 * (size_t)m->nv) : NULL;
+    if (joints && !rc && !of) return abut_fail(err, ABUT_E_NOMEM, "forces of joints: %d nodes", m->nv);
+    if (of) abut_joints_force(joints, &at, of);
+    for (int32_t i = 0; i < 3 * m->nv && of; i++) f[i] -= of[i];
+    abut_arena_release(scratch, mark);
     return rc;
 }
 

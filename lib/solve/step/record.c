@@ -4,6 +4,7 @@
 #include "base/par.h"
 #include "contact/candidates.h"
 #include "energy/codim.h"
+#include "energy/joint.h"
 #include "energy/mass.h"
 #include "energy/pressure.h"
 #include "solve/step/step_parts.h"
@@ -271,21 +272,25 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     if (!rc) rc = reaction_work(s, balance, &reaction, err);
     if (rc) return rc;
     const double kinetic = abut_kinetic_energy(M, s->v), gravity = abut_gravity_energy(M, s->x);
-    const double friction = abut_work(s, s->objective->w.late_contact, now->friction, last->friction);
-    const double damping = abut_work(s, s->objective->w.late, now->damping, last->damping);
+    const abut_at at = abut_objective_at(s->objective, s->x, s->y, s->pairs);
+    const abut_joints_book joints = abut_joints_energies(abut_joints_of(&s->objective->terms), &at);
+    const double friction = abut_work(s, s->objective->w.late_contact, now->friction, last->friction) + joints.friction;
+    const double damping = abut_work(s, s->objective->w.late, now->damping, last->damping) + joints.damping;
+    load += joints.load;
     const double strain_kappa = abut_codim_state_of(&s->objective->terms)->strain_kappa;
     const double *strain_kappa0 = before->strain_kappa0 ? before->strain_kappa0 : before->strain_kappa;
     const int strain = before->elastic && strain_kappa0 && *strain_kappa0 != strain_kappa;
     double pressed[2] = { elastic[0], elastic[1] };
     if ((rc = potentials_of_pressures(s, pressed, scratch, err))) return rc;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) +
-                             (strain ? elastic[0] - *before->elastic : elastic[0] - pressed[0]) + (pressed[1] - elastic[1]);
+                             (strain ? elastic[0] + joints.start - *before->elastic : elastic[0] - pressed[0]) + (pressed[1] - elastic[1]);
     const double gain[] = { kinetic, -abut_kinetic_energy(M, s->v0), gravity, -abut_gravity_energy(M, s->objective->xn),
-                            elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load };
+                            elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load,
+                            joints.end, -joints.start };
     const double numerical = abut_sum(gain, sizeof gain / sizeof *gain);
 
     rc = put_real(out, "energy/kinetic", kinetic, err);
-    if (!rc) rc = put_real(out, "energy/elastic", pressed[1], err);
+    if (!rc) rc = put_real(out, "energy/elastic", pressed[1] + joints.end, err);
     if (!rc) rc = put_real(out, "energy/gravity", gravity, err);
     if (!rc) rc = put_real(out, "energy/barrier", barrier[1], err);
     if (!rc) rc = put_work(out, "work/friction", friction, "work/friction-total", before->t_friction, err);
