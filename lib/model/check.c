@@ -326,8 +326,8 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         if (!world) rc = check_joined(m, j, 0, &a, &moved[0], err);
         if (!rc) rc = check_joined(m, j, 4, &b, &moved[1], err);
         if (!rc && moved[0] && moved[1])
-            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: motions move both objects, expected one that moves freely",
-                           j);
+            rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: motions move both objects, expected one that moves "
+                           "freely", j);
         if (!rc && a == b)
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: object %d twice, expected two objects", j, a);
         if (!rc && (rows[0] != row || rows[1] <= row || rows[1] > m->njr || (j + 1 == m->njo && rows[1] != m->njr)))

@@ -283,7 +283,8 @@ static abut_status put_energies(const abut_solved *s, const abut_forces *now, co
     double pressed[2] = { elastic[0], elastic[1] };
     if ((rc = potentials_of_pressures(s, pressed, scratch, err))) return rc;
     const double stiffness = (before->barrier ? barrier[0] - *before->barrier : 0) +
-                             (strain ? elastic[0] + joints.start - *before->elastic : elastic[0] - pressed[0]) + (pressed[1] - elastic[1]);
+                             (strain ? elastic[0] + joints.start - *before->elastic : elastic[0] - pressed[0]) +
+                             (pressed[1] - elastic[1]);
     const double gain[] = { kinetic, -abut_kinetic_energy(M, s->v0), gravity, -abut_gravity_energy(M, s->objective->xn),
                             elastic[1], -elastic[0], barrier[1], -barrier[0], -friction, -damping, -reaction, -load,
                             joints.end, -joints.start };
