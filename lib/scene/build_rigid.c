@@ -437,7 +437,8 @@ static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t 
     }
     if (!moves)
         return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' joins '%s', which a motion moves, to %s: expected a body that moves "
-                         "freely", j->from, j->name, b->scene->object[j->body[1]].name, j->body[0] < 0 ? "the world" : "another such one");
+                         "freely", j->from, j->name,
+                         b->scene->object[j->body[1]].name, j->body[0] < 0 ? "the world" : "another such one");
     make_rows(k, j, *reach = d, is_exact(motor_of(b->scene, i)));
     return ABUT_OK;
 }
