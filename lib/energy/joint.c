@@ -138,12 +138,7 @@ void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const 
     abut_v3_put(force, f), abut_v3_put(torque, t);
 }
 
-int abut_joints_have(const abut_model *m, int32_t node)
-{
-    for (size_t i = 0; i < ABUT_JOINT_NODES * (size_t)m->njo; i++)
-        if (m->joint_node[i] == node) return 1;
-    return 0;
-}
+int abut_joints_have(const abut_joints *t, int32_t node) { return t && t->has[node]; }
 
 /* ---- coordinates of hinges and sliders ---- */
 
@@ -294,7 +289,7 @@ int abut_joints_bend(const abut_terms *terms)
 static void destroy(void *self)
 {
     abut_joints *t = self;
-    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t->weight, t->start, t->target, t->motor, t->counts, t);
+    ABUT_FREE(t->newtons, t->sigma, t->rho, t->g, t->C, t->weight, t->start, t->target, t->motor, t->counts, t->has, t);
 }
 
 /* The vectors of the coordinate of joint j. */
@@ -323,13 +318,16 @@ static abut_status make(void **self, const abut_term_world *w, abut_err *err)
                             .rho = calloc(joints, sizeof(double)), .g = calloc(rows, sizeof(double)),
                             .C = calloc(ABUT_JOINT_WIDTH * rows, sizeof(double)), .weight = calloc(44 * joints, sizeof(double)),
                             .start = calloc(joints, sizeof(double)), .target = calloc(joints, sizeof(double)),
-                            .motor = calloc(joints, sizeof(abut_motor)), .counts = calloc(joints, 1) };
+                            .motor = calloc(joints, sizeof(abut_motor)), .counts = calloc(joints, 1),
+                            .has = calloc((size_t)m->nv, 1) };
     if (!t || !t->newtons || !t->sigma || !t->rho || !t->g || !t->C || !t->weight || !t->start || !t->target || !t->motor ||
-        !t->counts) {
+        !t->counts || !t->has) {
         if (t) destroy(t);
         return abut_fail(err, ABUT_E_NOMEM, "%zu joints", joints);
     }
     for (size_t i = 0; i < 11 * rows; i++) t->bend |= i % 11 < ABUT_JOINT_NODES && m->joint_along[i] != 0;
+    for (size_t i = 0; i < ABUT_JOINT_NODES * joints; i++)
+        if (m->joint_node[i] >= 0) t->has[m->joint_node[i]] = 1;
     for (int32_t j = 0; j < m->njo; j++) {
         t->counts[j] |= is_driven(m, j);
         t->bend |= m->joint_kind[j] == ABUT_JOINT_GEAR;

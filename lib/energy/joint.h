@@ -28,6 +28,7 @@ typedef struct abut_joints {
     double *start, *target; /* [njo] coordinates where the step starts, of exact motors at its end */
     abut_motor *motor;      /* [njo] in this step */
     uint8_t *counts;        /* [njo] 1: its coordinate is of use */
+    uint8_t *has;           /* [nv] 1: a joint has the node */
     double *newtons;        /* [njr] multipliers, N */
     double *sigma;          /* [njo] kg: 0 until a matrix is known in the minimisation */
     double *rho;            /* [njo] kg, of the last matrix */
@@ -67,7 +68,7 @@ typedef struct abut_joints_book {
 } abut_joints_book;
 /** Returns the book of the step that ends at `at`; t NULL: zeros. */
 abut_joints_book abut_joints_energies(const abut_joints *t, const abut_at *at);
-/** Returns 1 if a joint has the node. */
-int abut_joints_have(const abut_model *m, int32_t node);
+/** Returns 1 if a joint has the node; t NULL: none does. */
+int abut_joints_have(const abut_joints *t, int32_t node);
 
 #endif

@@ -4,7 +4,7 @@
  * A load with the generalised force G (N m) strains by G / 8K.  Those that are known at the start are
  *
  *     spin      w^2 S             w the rate, S the largest second moment of the mass, kg m^2
- *     weight    m (a + |f|/m) r   on a support at the largest distance r from the centre of mass
+ *     weight    m (a + |f|/m) r   on a support at the largest distance r from the centre of mass; m: with what joints join to it
  *     stop      m v r / h         from the largest speed v of the scene, in one time step
  *
  * and 8K is the largest of them over a fifth of the strain that is allowed, at least 1e3 S / h^2, so that schemes that damp
@@ -33,6 +33,8 @@ typedef struct body {
     abut_vec3 center;
     double mass, S, r;      /* kg; kg m^2, largest; m */
     double rate, pull;      /* rad/s, m/s^2: largest, known at the start */
+    double carried;         /* N: pull of all bodies that joints join to it */
+    int32_t root;           /* a body of those, the same for all of them in the end */
 } body;
 
 static body measure(const abut_build *b, const abut_part *p, const abut_model *m, const double *v)
@@ -138,7 +140,7 @@ static void choose(const abut_build *b, const body *o, double speed, abut_rigid_
     const double h = b->scene->step.value, least = LEAST * o->S / (h * h), most = MOST * o->S / (h * h);
     const abut_object_facts *of = &b->out->object[o->part->object - b->scene->object];
     const double V = of->volume * o->part->object->fill[0];
-    const double spin = o->rate * o->rate * o->S, weight = o->mass * o->pull * o->r, stop = o->mass * speed * o->r / h;
+    const double spin = o->rate * o->rate * o->S, weight = o->carried * o->r, stop = o->mass * speed * o->r / h;
     const double K8 = fmin(most, fmax(least, fmax(spin, fmax(weight, stop)) / (DESIGN * g->strain)));
     f->stiffness = g->stiffness > 0 ? g->stiffness * V : K8 / 8;
     f->most = fmax(most / 8, f->stiffness);
@@ -146,6 +148,22 @@ static void choose(const abut_build *b, const body *o, double speed, abut_rigid_
     f->spin = spin / (8 * f->stiffness), f->weight = weight / (8 * f->stiffness);
     f->stop = fmin(stop / (8 * f->stiffness), speed * sqrt(o->mass / (8 * f->stiffness)));
     f->angle = o->rate * h;
+}
+
+static int32_t root_of(body *all, int32_t i)
+{
+    while (all[i].root != i) i = all[i].root = all[all[i].root].root;
+    return i;
+}
+
+/* Sets `carried`. */
+static void carry(const abut_scene *s, body *all)
+{
+    for (int32_t i = 0; i < s->nobjects; i++) all[i].root = i;
+    for (const abut_scene_joint *j = s->joint; j < s->joint + s->njoints; j++)
+        if (j->body[0] >= 0) all[root_of(all, j->body[1])].root = root_of(all, j->body[0]);
+    for (int32_t i = 0; i < s->nobjects; i++) all[root_of(all, i)].carried += all[i].mass * all[i].pull;
+    for (int32_t i = 0; i < s->nobjects; i++) all[i].carried = all[root_of(all, i)].carried;
 }
 
 /* Refuses time schemes in which rotations of a stiff body do not keep their energy. */
@@ -183,6 +201,7 @@ abut_status abut_build_rigid(abut_build *b, abut_err *err)
     for (int32_t i = 0; i < s->nobjects; i++)
         if (s->object[i].rigid.is) all[i] = measure(b, &b->part[i], &m, v);
     for (int32_t k = 0; k < m.nmo; k++) add_motion(b, &m, k, all);
+    carry(s, all);
     for (int32_t i = 0; i < s->nobjects && !rc; i++) {
         abut_rigid_facts *f = &b->out->object[i].rigid;
         if (!all[i].part) continue;

@@ -162,12 +162,13 @@ void abut_objective_rotate(const abut_objective *p, double *v)
     assert(p && v);
     const abut_model *m = p->model;
     const double h = m->h[0];
+    const abut_joints *joints = abut_joints_of(&p->terms);
     for (int32_t t = 0; t < m->nt && m->rigid_range; t++) {
         const int32_t *node = m->tet + 4 * (size_t)t;
         if (!(m->rigid_range[2 * (size_t)m->body[*node]] > 0)) continue;
         abut_rigid motion = abut_rigid_part(4, node, m->mass, p->xn, v);
         int held = 0;
-        for (int k = 0; k < 4; k++) held |= p->held[node[k]] || abut_joints_have(m, node[k]);
+        for (int k = 0; k < 4; k++) held |= p->held[node[k]] || abut_joints_have(joints, node[k]);
         for (int k = 0; k < 3; k++) motion.shift[k] *= h, motion.spin[k] *= h;
         for (int k = 0; k < 4 && !held; k++) {
             double *of = v + 3 * (size_t)node[k], to[3] = { h * of[0], h * of[1], h * of[2] };

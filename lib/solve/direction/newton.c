@@ -152,10 +152,10 @@ static abut_status close_joints(newton *n, const double *g, const double *gap, d
     const abut_model *m = p->model;
     const abut_joints *t = n->joints;
     const size_t n3 = 3 * (size_t)m->nv;
-    double *e = n->found + m->njr, last = INFINITY;
+    double *e = n->found + m->njr, last = INFINITY, left = INFINITY;
     for (int32_t j = 0; j < m->njo; j++)
         for (int32_t r = m->joint_first[2 * j]; r < m->joint_first[2 * j + 1]; r++) n->found[r] = t->rho[j] * times(t, j, r, dir);
-    for (int pass = 0; pass < PASSES_MOST && last > 4 * DBL_EPSILON * abut_largest(dir, n3); pass++) {
+    for (int pass = 0; pass < PASSES_MOST && left > 4 * DBL_EPSILON * abut_largest(dir, n3); pass++) {
         find_rest(n, g, gap, dir, e, n->push);
         abut_rows_gather(p, n->push, 1, n->solve.rhs);
         n->solve.exact = 1;
@@ -164,6 +164,7 @@ static abut_status close_joints(newton *n, const double *g, const double *gap, d
         abut_rows_scatter(p, n->solve.sol, 1, n->push);
         const double now = abut_largest(n->push, n3);
         if (!(now <= 0.5 * last)) break;
+        left = isfinite(last) ? now * (now / last) : now;   /* passes shrink by about one factor */
         last = now;
         for (size_t i = 0; i < n3; i++) dir[i] += n->push[i];
         for (int32_t j = 0; j < m->njo; j++)

@@ -100,9 +100,10 @@ abut_status abut_rotations_make(abut_rotations **out, const abut_objective *p, a
 
 static int is_held(const abut_objective *p, const abut_rotations *r, const body *b)
 {
+    const abut_joints *joints = abut_joints_of(&p->terms);
     for (int32_t k = 0; k < b->n; k++)
         if (p->held[r->node[b->first + k]] || p->row[r->node[b->first + k]] < 0 ||
-            abut_locks_have(p->model, r->node[b->first + k]) || abut_joints_have(p->model, r->node[b->first + k]))
+            abut_locks_have(p->model, r->node[b->first + k]) || abut_joints_have(joints, r->node[b->first + k]))
             return 1;
     return 0;
 }
