@@ -4,11 +4,17 @@
     area.py [ROW ...]       rows whose names begin so; default: all
     BIN=bin  TABLE=FILE     programs; where the table goes (default: standard output)
 
-patch R TURN: a block of 1 x 0.25 x 1 m (1 MPa) with R times 12 cells along an edge, turned by TURN degrees, pressed by 1 kPa onto a
-wider, stiff block of 12 cells a metre; dhat 5 mm, 1 kPa of stiffness, so that the gap is 0.7800 dhat; friction 0.5, no inertia.
-Pressure of a vertex: its contact force over a third of the triangles at it that face the other block, both as parts of 1 kPa, within
-0.35 m of the axis.  Deviations are of the upper, finer side.  plate: one plate on a pad of 2 mm and one of 4 mm mesh, gap of each."""
-import json, os, subprocess, sys, tempfile
+patch R TURN: a block of 1 x 0.25 x 1 m (1 MPa) with R times 12 cells along an edge, turned by TURN degrees, pressed by 1 kPa onto
+a wider, stiff block of 12 cells a metre; dhat 5 mm, 1 kPa of stiffness, so that the gap is 0.7800 dhat; friction 0.5, no inertia.
+Pressure of a vertex: its contact force over a third of the triangles at it that face the other block, both as parts of 1 kPa,
+within 0.35 m of the axis.  Deviations are of the upper, finer side.
+unlike C D: C and D cells a metre, turned by 20 degrees, at the pressure of the barrier and at a hundredth of it.
+refined C P: C cells a metre in both blocks, turned by 17 degrees, P times the pressure of the barrier; h/10: dhat of a tenth of a
+cell.
+half-space C P: a block of C cells a metre on a half-space.
+plate: one plate on a pad of 2 mm and one of 4 mm mesh, gap of each; MM: cells of the plate.  The mean is that of the middle of
+the pad, of the lower that of its whole face."""
+import json, math, os, subprocess, sys, tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 sys.path.insert(0, os.path.join(ROOT, "formats/python"))
 import numpy as np
@@ -60,30 +66,36 @@ def sides(R, inside, facing):
         yield -up * F[v, 1] / A[v], A[v], x[v]
 
 
-def patch(form, ratio, turn, folder):
-    m, high = 12 * ratio, 0.25 + 0.95 * DHAT
-    R, counts, verdict = run(SCENE + contact(form, DHAT, 1000) + f"""materials:
+def patch(form, low, top, turn, folder, load=1, dhat=DHAT):
+    """low, top: cells a metre, low 0: a half-space; load: 1 kPa over the pressure of the barrier."""
+    high, wide = 0.25 + 0.95 * dhat, math.ceil(1.25 * low)
+    floor = "{half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}" if not low else \
+        f"""{{generate: {{box: {{size: [{wide / low}, 0.25, {wide / low}], cells: [{wide}, 2, {wide}]}}}}, material: hard,
+        translate: [0, -0.125, 0]}}"""
+    fix = "  - {select: {object: low, box: [[-2, -0.251, -2], [2, -0.249, 2]]}, fix: true}\n" if low else ""
+    R, counts, verdict = run(SCENE + contact(form, dhat, 1000 / load) + f"""materials:
   m: {{model: neo-hookean, density: 1000, young: 1e6, poisson: 0.0001}}
   hard: {{model: neo-hookean, density: 1000, young: 1e9, poisson: 0.0001}}
 objects:
-  low: {{generate: {{box: {{size: [1.25, 0.25, 1.25], cells: [15, 2, 15]}}}}, material: hard, translate: [0, -0.125, 0]}}
-  top: {{generate: {{box: {{size: [1, 0.25, 1], cells: [{m}, 2, {m}]}}}}, material: m, rotate: {{axis: [0, 1, 0], angle: {turn} deg}},
-        translate: [0.003, {0.125 + 0.95 * DHAT}, 0.002]}}
+  low: {floor}
+  top: {{generate: {{box: {{size: [1, 0.25, 1], cells: [{top}, 2, {top}]}}}}, material: m,
+        rotate: {{axis: [0, 1, 0], angle: {turn} deg}}, translate: [0.003, {0.125 + 0.95 * dhat}, 0.002]}}
 motion:
-  - {{select: {{object: low, box: [[-2, -0.251, -2], [2, -0.249, 2]]}}, fix: true}}
-  - {{select: {{object: top, box: [[-2, {high - 0.001}, -2], [2, {high + 0.001}, 2]]}}, traction: [0, -1000, 0]}}
+{fix}  - {{select: {{object: top, box: [[-2, {high - 0.001}, -2], [2, {high + 0.001}, 2]]}}, traction: [0, -1000, 0]}}
 """, folder)
     if R is None:
         return [""] * 5 + ["", verdict]
-    (pl, al, xl), (pt, at, xt) = sides(R, lambda X: np.hypot(X[:, 0], X[:, 2]) < 0.35, ((0, 1), (1, -1)))
+    *below, (pt, at, xt) = sides(R, lambda X: np.hypot(X[:, 0], X[:, 2]) < 0.35, ((0, 1), (1, -1)) if low else ((0, -1),))
     mean = np.average(pt, weights=at) / 1000
-    gap = np.average(xt[:, 1], weights=at) - np.average(xl[:, 1], weights=al)
-    return [f"{gap / DHAT:.4f}", f"{mean:.4f}", f"{np.average(pl, weights=al) / 1000:.4f}",
+    gap, of_low = np.average(xt[:, 1], weights=at), ""
+    for p, a, x in below:
+        gap, of_low = gap - np.average(x[:, 1], weights=a), f"{np.average(p, weights=a) / 1000:.4f}"
+    return [f"{gap / dhat:.4f}", f"{mean:.4f}", of_low,
             f"{np.sqrt(np.average((pt / 1000 - mean) ** 2, weights=at)):.3f}", f"{np.abs(pt / 1000 - mean).max():.3f}",
             " ".join(map(str, counts)), verdict]
 
 
-def plate(form, folder):
+def plate(form, mm, folder):
     dhat, pads = 0.5e-3, ((16, -0.05), (8, 0.05))
     pad = "\n".join(f"""  pad{i}: {{generate: {{box: {{size: [0.032, 0.01, 0.032], cells: [{c}, 2, {c}]}}}}, material: hard,
          translate: [{x}, -0.005, 0]}}""" for i, (c, x) in enumerate(pads))
@@ -92,7 +104,8 @@ def plate(form, folder):
   hard: {{model: neo-hookean, density: 1000, young: 1e9, poisson: 0.0001}}
 objects:
 {pad}
-  plate: {{generate: {{box: {{size: [0.15, 0.02, 0.05], cells: [50, 2, 16]}}}}, material: hard, translate: [0, {0.01 + 0.95 * dhat}, 0]}}
+  plate: {{generate: {{box: {{size: [0.15, 0.02, 0.05], cells: [{150 // mm}, 2, {50 // mm}]}}}}, material: hard,
+          translate: [0, {0.01 + 0.95 * dhat}, 0]}}
 motion:
 {fixed}
   - {{select: {{object: plate, box: [[-1, {0.0199 + 0.95 * dhat}, -1], [1, {0.0201 + 0.95 * dhat}, 1]]}}, traction: [0, -273.07, 0]}}
@@ -106,7 +119,9 @@ motion:
         (p, a, low), (q, b, top) = sides(R, inside, ((i, 1), (2, -1)))
         gap = np.average(top[:, 1], weights=b) - np.average(low[:, 1], weights=a)
         mean = np.average(p, weights=a) / 1000
-        rows.append([f"{gap / dhat:.4f}", f"{mean:.4f}", "", f"{np.sqrt(np.average((p / 1000 - mean) ** 2, weights=a)):.3f}",
+        whole = R[-1]["node/contact-force"][np.array(R.model["node/object"]) == i, 1].sum() / -0.032 ** 2 / 1000
+        deviation = np.sqrt(np.average((p / 1000 - mean) ** 2, weights=a))
+        rows.append([f"{gap / dhat:.4f}", f"{mean:.4f}", f"{whole:.4f}", f"{deviation:.3f}",
                      f"{np.abs(p / 1000 - mean).max():.3f}", " ".join(map(str, counts)), verdict])
     return rows
 
@@ -120,9 +135,25 @@ def main():
                 for ratio in (1, 2, 3, 4):
                     name = f"patch 1:{ratio} turned {turn}"
                     if asked(name):
-                        out.append([name, form, *patch(form, ratio, turn, folder)])
-            if asked("plate"):
-                out += [[f"plate, pad of {mm} mm", form, *row] for mm, row in zip((2, 4), plate(form, folder))]
+                        out.append([name, form, *patch(form, 12, 12 * ratio, turn, folder)])
+            for low, top in ((8, 8), (8, 11), (8, 19)):
+                for load in (1, 0.01) if form == "area" else (1,):
+                    name = f"unlike {low} {top}, p/pressure {load}"
+                    if asked(name):
+                        out.append([name, form, *patch(form, low, top, 20, folder, load)])
+            for cells in (4, 8, 16, 32):
+                for load in (0.01, 0.1, 1, 10) if form == "area" else (1,):
+                    for kind, low in (("refined", cells), ("half-space", 0)):
+                        name = f"{kind} {cells}, p/pressure {load}"
+                        if asked(name):
+                            out.append([name, form, *patch(form, low, cells, 17, folder, load)])
+                name = f"refined {cells}, h/10"
+                if asked(name):
+                    out.append([name, form, *patch(form, cells, cells, 17, folder, 1, 0.1 / cells)])
+            for mm in (3, 2):
+                name = f"plate of {mm} mm"
+                if asked(name):
+                    out += [[f"{name}, pad of {of} mm", form, *row] for of, row in zip((2, 4), plate(form, mm, folder))]
     text = "".join("\t".join(r) + "\n" for r in [HEAD, *out])
     if os.environ.get("TABLE"):
         with open(os.environ["TABLE"], "w") as f:

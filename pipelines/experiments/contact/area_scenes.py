@@ -7,7 +7,9 @@
 SHAPE-ORDER-FLOOR-CELLS: Hertz, a sphere or a cylinder on a half-space, an obstacle of two triangles a side, or an elastic body of
 the same mesh; CELLS along 1.1 times the radius of the contact.  Forces are those of the measured indentation, within 2 %.
 flat, rest, stack, thin: cloth at rest (rest: large), sheets under their weight, a plate at rest.  layers: twenty sheets.  slits:
-a buttonhole and a comb at rest.  twist, mat: a cloth, a mat whose ends turn.
+a buttonhole and a comb at rest.  twist, mat: a cloth, a mat whose ends turn.  slide, land, roll, mirror: bodies on flat tables,
+against the worst of them.  grip: pads lift a cube without friction.  squeeze, house, ball: scenes of other experiments.
+corpus: those of tests/corpus.tsv that step by default options.
 contacts: most of a step; iterations, cpu s: of all steps; judged: by ccd-check.
 """
 import functools, itertools, json, math, os, subprocess, sys
@@ -24,7 +26,7 @@ rows = []
 
 
 class Run:
-    """Frames of a scene: model, last frame, reports; gave: what step said if it gave up."""
+    """Frames of a scene, or of words of mesh-prep that make it: model, frames, reports; gave: what step said if it gave up."""
 
     def __init__(self, name, scene, steps, options=()):
         at = os.path.join(OUT, name)
@@ -32,10 +34,11 @@ class Run:
         for end in (".start.abut", ".abut", ".jsonl"):
             if os.path.exists(at + end):
                 os.remove(at + end)
-        with open(at + ".yaml", "w", encoding="utf-8") as f:
-            json.dump(scene, f)
-        prep = subprocess.run([f"{BIN}/mesh-prep", "-q", at + ".yaml", "-o", at + ".start.abut"], stderr=subprocess.PIPE,
-                              text=True)
+        if isinstance(scene, dict):
+            with open(at + ".yaml", "w", encoding="utf-8") as f:
+                json.dump(scene, f)
+            scene = [at + ".yaml"]
+        prep = subprocess.run([f"{BIN}/mesh-prep", "-q", *scene, "-o", at + ".start.abut"], stderr=subprocess.PIPE, text=True)
         if prep.returncode:
             sys.exit(f"area_scenes: {name}: {prep.stderr.strip()}")
         done = subprocess.run([f"{BIN}/step", "-q", "-j", "1", "-n", str(steps), "--with", "forces", "--report", at + ".jsonl",
@@ -227,23 +230,29 @@ def measure(run, law, case, mesh, travel, start):
         run.row(case, "area", mesh, quantity, expected, got)
 
 
-def areas(m):
-    """The share of every node in the lower faces: a third of each triangle at a collision vertex, by the nodes of that vertex."""
+def collision_vertices(m, x):
+    """The vertices of the contact surface where nodes are at x, and the sums that make them: of which vertex, node, weight."""
     if "contact/node" in m.arrays:
         node = m["contact/node"]
         first, weight = np.stack([np.arange(len(node)), np.arange(len(node)) + 1], -1), np.ones(len(node))
     else:
         first, node, weight = m["contact/map-first"], m["contact/map-node"], m["contact/map-weight"]
-    rest, of = m["node/X"], np.repeat(np.arange(len(first)), first[:, 1] - first[:, 0])
+    vertex = np.repeat(np.arange(len(first)), first[:, 1] - first[:, 0])
     at = np.concatenate([np.arange(lo, hi) for lo, hi in first])
     y = np.zeros((len(first), 3))
-    np.add.at(y, of, weight[at, None] * rest[node[at]])
+    np.add.at(y, vertex, weight[at, None] * x[node[at]])
+    return y, (vertex, node[at], weight[at])
+
+
+def areas(m):
+    """The share of every node in the lower faces: a third of each triangle at a collision vertex, by the nodes of that vertex."""
+    y, (vertex, node, weight) = collision_vertices(m, m["node/X"])
     t = m["contact/triangle"]
     n = np.cross(y[t[:, 1]] - y[t[:, 0]], y[t[:, 2]] - y[t[:, 0]]) / 6
-    area, shares = np.zeros(len(y)), np.zeros(len(rest))
+    area, shares = np.zeros(len(y)), np.zeros(len(m["node/X"]))
     for k in range(3):
         np.add.at(area, t[:, k], np.where(n[:, 1] < -0.9 * np.linalg.norm(n, axis=1), -n[:, 1], 0))
-    np.add.at(shares, node[at], weight[at] * area[of])
+    np.add.at(shares, node, weight * area[vertex])
     return shares
 
 
@@ -270,12 +279,24 @@ def cloths(form, dhat, objects, motion=(), gravity=(0, 0, 0), young=1e6, pressur
 
 
 def flat():
-    """A flat cloth with dhat of two edges, at rest."""
-    for cells in (50,):
-        for form in ("area", "ipc"):
-            run = Run(f"flat-{form}-{cells}", cloths(form, 2 / cells, {"sheet": sheet([1, 1], [cells, cells], [0, 0, 0])},
-                                                     tolerance="1e-6 m/s"), 10 if form == "area" else 2)
-            run.row("flat cloth, dhat 2 edges", form, f"{cells} cells", "largest displacement, m", 0,
+    """Cloth at rest whose dhat is one to four edges: flat, with bumps of a tenth of an edge, bent to a radius of four edges."""
+    cells = 24
+    h, at = 1 / cells, np.arange(cells + 1)
+    u, w = (a.ravel() for a in np.meshgrid(at * h, at * h, indexing="ij"))
+    tri = np.array([t for i in range(cells) for v in range(i * (cells + 1), i * (cells + 1) + cells)
+                    for t in ((v, v + 1, v + cells + 1), (v + cells + 1, v + 1, v + cells + 2))])
+    arc = np.minimum(u, 11 * h) / (4 * h)
+    shapes = {"flat": (u, 0 * u), "bumpy": (u, 0.1 * h * np.random.default_rng(1).uniform(-1, 1, len(u))),
+              "bent": (4 * h * np.sin(arc) + np.maximum(u - 11 * h, 0) * np.cos(11 / 4),
+                       4 * h * (1 - np.cos(arc)) + np.maximum(u - 11 * h, 0) * np.sin(11 / 4))}
+    for shape, (x, y) in shapes.items():
+        points = np.stack([x, y, w], -1)
+        cloth = {"generate": {"explicit": {"points": points.tolist(), "triangles": tri.tolist()}}, "material": "cloth",
+                 "shell": {"thickness": "0.3 mm"}}
+        for form, edges in [("area", 1), ("area", 2), ("area", 4), ("ipc", 2)]:
+            run = Run(f"{shape}-{form}-{edges}", cloths(form, edges * h, {"sheet": cloth}, tolerance="1e-6 m/s"),
+                      10 if form == "area" else 2)
+            run.row(f"{shape} cloth at rest, dhat {edges} edges", form, f"{cells} cells", "largest displacement, m", 0,
                     float(np.abs(run.frames[-1]["node/x"] - run.frames[0]["node/x"]).max()))
 
 
@@ -388,8 +409,190 @@ def mat_twist():
         by_ipc = run.sum("newton_iterations")
 
 
+# ---- bodies on tables
+
+def box(size, cells, **more):
+    return {"generate": {"box": {"size": size, "cells": cells}}, **more}
+
+
+def of(word, more=(), **keys):
+    return {"generate": {word: keys}, **dict(more)}
+
+
+BODIES = {      # and the height of the middle
+    "tets": (box([0.1, 0.06, 0.1], [2, 2, 2]), 0.03),
+    "tets of order 2": (box([0.1, 0.06, 0.1], [2, 1, 2], order=2), 0.03),
+    "tets of order 3": (box([0.1, 0.06, 0.1], [1, 1, 1], order=3), 0.03),
+    "frame": (box([0.1, 0.06, 0.1], [2, 2, 2], frame=True), 0.03),
+    "shell": (of("cloth", {"shell": {"thickness": "1 mm"}}, size=[0.1, 0.1], cells=[4, 4]), 0),
+    "rod": (of("rod", {"rod": {"radius": "1 mm"}}, length=0.1, cells=10), 0),
+    "particles": (of("particles", {"particle": {"radius": "1 mm"}}, size=[0.06, 0.001, 0.06], count=[3, 1, 3]), 0)}
+TURNED = {"rotate": {"axis": [1, 0, 0], "angle": "90 deg"}}
+ROUND = {
+    "ball of order 2": of("ball", {"order": 2, "proxy": {"tolerance": "0.03 mm"}}, radius=0.1, divisions=2),
+    "ball as a frame": of("icosphere", {"frame": True}, radius=0.1, divisions=24),
+    "cylinder of order 2": of("cylinder", {"order": 2, "proxy": {"tolerance": "0.02 mm"}, **TURNED}, radius=0.1, height=0.1,
+                              cells=[4, 1]),
+    "cylinder as a frame": of("revolution", {"weld": "1e-6 m", "frame": True, **TURNED},
+                              profile=[[0, -0.05], [0.1, -0.05], [0.1, 0.05], [0, 0.05]], cells=[150, 1])}
+
+
+def tables(y, names):
+    """Flat tables with tops at y: a half-space, obstacles of 8 and 40 cells, a body of 5 cells whose floor is fixed."""
+    slab = {"obstacle": True, "translate": [0, y - 0.05, 0]}
+    every = {"plane": {"half-space": {"point": [0, y, 0], "normal": [0, 1, 0]}},
+             "coarse": box([1.2, 0.1, 0.4], [8, 1, 3], **slab), "fine": box([1.2, 0.1, 0.4], [40, 1, 13], **slab),
+             "body": box([0.4, 0.1, 0.4], [5, 1, 5], material="hard", translate=[0, y - 0.05, 0])}
+    return {n: every[n] for n in names}
+
+
+def on_table(form, body, table, mu, step=0.01, dhat=None):
+    fixed = [{"select": {"object": "table", "half-space": {"point": [0, -0.0999, 0], "normal": [0, 1, 0]}}, "fix": True}]
+    rubber = {"model": "neo-hookean", "density": 2500, "young": 1e7, "poisson": 0.3}
+    return {"abut": 1, "time": {"step": step}, "contact": {"formulation": form, "friction": {"mu": mu},
+                                                            **({"dhat": dhat} if dhat else {})},
+            "materials": {"m": rubber, "hard": {**rubber, "young": 1e9}},
+            "objects": {"b": {"material": "m", **body}, "table": table}, "motion": fixed if "material" in table else []}
+
+
+def middle(run, frame, key="node/x"):
+    """The mean of a field over the masses of object b."""
+    m = run.model
+    mine = m["node/object"] == 0
+    return np.average(run.frames[frame][key][mine], axis=0, weights=np.maximum(m["node/mass"][mine], 0))
+
+
+def worst_of(case, form, quantity, expected, runs):
+    """One row for runs of tables: [(table, Run, measured)]."""
+    table, run, got = max(runs, key=lambda r: (bool(r[1].gave), r[1].judged != "clean", abs(r[2])))
+    run.row(case, form, f"worst of {len(runs)}: {table}", quantity, expected, got)
+
+
+def slide():
+    """Bodies slide over flat tables without friction: what they lose of the first speed in 0.4 s."""
+    v = np.array([1, 0, 0.2])
+    for form in ("area", "ipc"):
+        for name, (body, height) in BODIES.items():
+            runs = []
+            for t, table in tables(0.05, ("plane", "coarse", "fine")).items():
+                gap = 0.0008 if name == "particles" else 0.0004 if height == 0 else 0.0003
+                at = {"translate": [-0.35 if name == "rod" else -0.3, 0.05 + height + gap, 0.013], "velocity": v.tolist()}
+                run = Run(f"slide-{form}-{name}-{t}", on_table(form, {**body, **at}, table, 0, dhat="0.5 mm"), 40)
+                runs.append((t, run, 100 * float(np.linalg.norm(middle(run, -1, "node/v") - v) / np.linalg.norm(v))))
+            worst_of(f"{name}, slides without friction", form, "change of velocity, %", 0, runs)
+
+
+def land():
+    """Bodies land on flat tables without friction: drift of the last half of a second."""
+    for form in ("area", "ipc"):
+        for name, (body, height) in BODIES.items():
+            runs = []
+            for t, table in tables(0, ("plane", "coarse", "fine", "body")).items():
+                run = Run(f"land-{form}-{name}-{t}",
+                          on_table(form, {**body, "translate": [0, height + 3e-4, 0.013]}, table, 0), 100)
+                drift = middle(run, -1) - middle(run, 50) if len(run.frames) > 100 else np.zeros(3)
+                runs.append((t, run, 1e3 * float(np.linalg.norm(drift)) / 0.5))
+            worst_of(f"{name}, lands without friction", form, "drift, mm/s", 0, runs)
+
+
+def roll():
+    """Balls and cylinders roll on flat tables from 0.1 to 0.6 s: speed lost, and across, in percent."""
+    for form in ("area", "ipc"):
+        for name, body in ROUND.items():
+            lost, aside = [], []
+            for t, table in tables(0, ("plane", "coarse", "fine")).items():
+                at = {"translate": [-0.2, 0.1001, 0.013], "velocity": [0.3, 0, 0],
+                      "angular-velocity": {"axis": [0, 0, -1], "rate": "3 rad/s"}}
+                run = Run(f"roll-{form}-{name}-{t}", on_table(form, {**body, **at}, table, 0.5), 60)
+                u, w = (middle(run, k if k < len(run.frames) else -1, "node/v") for k in (10, 60))
+                lost.append((t, run, 100 * float(1 - w[0] / u[0])))
+                aside.append((t, run, 100 * float(abs(w[2])) / 0.3))
+            worst_of(f"{name}, rolls", form, "speed lost, %; within -0.1, 3", "-", lost)
+            worst_of(f"{name}, rolls", form, "speed across, %; at most 1", 0, aside)
+
+
+def mirror():
+    """Two bodies that are mirror images meet above a table, also if one starts 1 nm higher: asymmetry over their extent."""
+    slab = {"explicit": {"points": [[x, 0, z] for z in (-0.5, 0.5) for x in (-0.5, 0, 0.5)],
+                         "triangles": [[0, 3, 4], [0, 4, 1], [1, 4, 2], [2, 4, 5]]}}
+    grounds = {"plane": tables(0, ("plane",))["plane"], "mesh": {"generate": slab, "obstacle": True}}
+    wall = lambda turn: of("cloth", {"shell": {"thickness": "1 mm"}, "rotate": {"axis": [0, 0, 1], "angle": f"{turn} deg"}},
+                           size=[0.06, 0.1], cells=[2, 4])
+    kinds = {"tets": (BODIES["tets"][0],) * 2, "tets of order 2": (box([0.1, 0.06, 0.1], [1, 1, 1], order=2),) * 2,
+             "frame": (BODIES["frame"][0],) * 2, "shell": (wall(90), wall(-90)),
+             "rod": (of("rod", {"rod": {"radius": "1 mm"}}, length=0.1, cells=6),) * 2}
+    for form in ("area", "ipc"):
+        for name, (left, right) in kinds.items():
+            away, steps = (0.002, 12) if name == "shell" else (0.06, 60)
+            for nudge in (0, 1e-9) if name != "rod" else (0,):
+                runs = []
+                for g, ground in grounds.items():
+                    at = lambda body, side, up: {**body, "material": "m", "translate": [side * away, 0.05 + up, 0],
+                                                 "velocity": [-0.5 * side, 0, 0]}
+                    scene = on_table(form, {}, ground, 0.2, 0.005)
+                    scene["objects"] = {"b": at(left, -1, nudge), "c": {**at(right, 1, 0), "scale": [-1, 1, 1]}, "table": ground}
+                    run = Run(f"mirror-{form}-{name}-{g}-{nudge}", scene, steps)
+                    y, (vertex, node, _) = collision_vertices(run.model, run.frames[-1]["node/x"])
+                    body = np.zeros(len(y), int)
+                    body[vertex] = run.model["node/object"][node]
+                    runs.append((g, run, float(np.linalg.norm(y[body == 0] - y[body == 1] * [-1, 1, 1], axis=1).max()) / 0.22))
+                case = f"{name}, mirror images meet" + (", one 1 nm higher" if nudge else "")
+                worst_of(case, form, "asymmetry; at most 1e-4", 0, runs)
+
+
+def grip():
+    """Two pads squeeze a cube on the floor without friction and go up: it slips, whatever its mesh is."""
+    for form in ("area", "ipc"):
+        for cells in (3, 4, 5, 8, 12):
+            pad = lambda x: box([0.01, 0.02, 0.02], [1, 2, 2], obstacle=True, translate=[x, 0.02, 0])
+            keys = lambda x: [{"time": t, "translate": [x, y, 0]} for t, y in ((0.5, 0), (1, 0), (2, 0.1), (6, 0.1))]
+            scene = {"abut": 1, "time": {"step": 0.01}, "contact": {"formulation": form, "friction": {"mu": 0}},
+                     "materials": {"cube": {"density": 500, "young": 5e6, "poisson": 0.3}},
+                     "objects": {"cube": box([0.04, 0.04, 0.04], [cells] * 3, translate=[0, 0.0201, 0]),
+                                 "left": pad(-0.026), "right": pad(0.026),
+                                 "floor": {"half-space": {"point": [0, 0, 0], "normal": [0, 1, 0]}, "mu": 0.5}},
+                     "motion": [{"select": {"object": o}, "keyframes": keys(x)}
+                                for o, x in (("left", 0.00105), ("right", -0.00105))]}
+            run = Run(f"grip-{form}-{cells}", scene, 210)
+            run.row("cube between pads without friction", form, f"{cells} cells", "rise, mm", 0,
+                    1e3 * float(middle(run, -1)[1] - middle(run, 0)[1]))
+
+
+# ---- scenes of other experiments
+
+def beside(case, name, words, steps, mesh, options=()):
+    """Iterations of both formulations."""
+    by_ipc = ""
+    for form in ("ipc", "area"):
+        run = Run(f"{name}-{form}", [*words, "--set", f"contact.formulation={form}"], steps, options)
+        run.row(f"{case}; expected: of ipc", form, mesh, "iterations", by_ipc, run.sum("newton_iterations"))
+        by_ipc = run.sum("newton_iterations")
+
+
+def squeeze():
+    beside("squeeze out, 200 steps", "squeeze", ["pipelines/experiments/published/scenes/squeeze-out.yaml"], 200, "as it is")
+
+
+def house():
+    beside("card house, 25 steps", "house", ["pipelines/experiments/friction/scenes/house.yaml"], 25, "19 x 19 cells")
+
+
+def ball():
+    beside("cloth on ball, 100 steps", "ball", ["pipelines/experiments/codimensional/scenes/cloth-on-sphere.yaml"], 100,
+           "as it is")
+
+
+def corpus():
+    with open("tests/corpus.tsv", encoding="utf-8") as f:
+        lines = [line.rstrip("\n").split("\t") for line in f if not line.startswith("#")]
+    for name, steps, how, words, options in lines:
+        if how in ("run", "instr") and options == "-":
+            beside(f"corpus: {name}", f"corpus-{name}", words.split(), int(steps), f"{steps} steps")
+
+
 CASES = {**dict(hertz_cases()), "flat": flat, "rest": rest, "stack": stack, "layers": layers,
-         "thin": thin, "slits": slits, "twist": twist, "mat": mat_twist}
+         "thin": thin, "slits": slits, "twist": twist, "mat": mat_twist, "slide": slide, "land": land, "roll": roll,
+         "mirror": mirror, "grip": grip, "squeeze": squeeze, "house": house, "ball": ball, "corpus": corpus}
 chosen = [c for c in CASES if not sys.argv[1:] or any(c.startswith(w) for w in sys.argv[1:])]
 if not chosen:
     sys.exit(f"area_scenes: no case begins so, expected one of {', '.join(CASES)}")
