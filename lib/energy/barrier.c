@@ -2,6 +2,7 @@
 
 #include "contact/area.h"
 #include "energy/term.h"
+#include "math/spd_inline.h"
 
 #include <assert.h>
 #include <float.h>
@@ -218,6 +219,91 @@ static void normal_hessian(abut_barrier_law law, abut_stencil kind, const double
     }
 }
 
+/* ---- factors of contact by area that vary ---- */
+
+enum { BENT_NUMBERS = 3 * ABUT_AREA_CORNERS };
+
+/* Returns the multiplicity over F of bent contact k, of a half-space if k >= n_bent; its corners v; g, H of F; b and the
+ * gradient gb of b in the corners; 0: there is no factor. */
+static double bent_contact(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k, int32_t v[ABUT_AREA_CORNERS],
+                           double *g, double *H, double *b, double gb[BENT_NUMBERS])
+{
+    double x[12], D, db;
+    for (int c = 0; c < ABUT_AREA_CORNERS; c++) v[c] = -1;
+    memset(gb, 0, BENT_NUMBERS * sizeof *gb);
+    if (k < p->n_bent) {
+        const size_t i = (size_t)p->bent[k];
+        const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
+        const double F = abut_area_factor_of(cm, p, i, y, v, g, H, NULL);
+        const abut_stencil kind = (abut_stencil)p->kind[i];
+        for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = y[3 * (size_t)v[c / 3] + (size_t)(c % 3)];
+        const double d2 = abut_dist2_all(kind, x, NULL, gb, NULL);
+        *b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
+        for (int c = 0; c < BENT_NUMBERS; c++) gb[c] *= db;
+        return p->mult[i] / F;
+    }
+    const size_t i = k - p->n_bent;
+    const int32_t patch = p->plane_patch[i];
+    if (patch < 0) return 0;
+    const double *normal = cm->model->hs_normal + 3 * (size_t)p->plane[i];
+    double H9[81];
+    const abut_barrier_law law = plane_law(cm, p, i, &D);
+    const double F = abut_area_plane_factor(cm, p->plane_vert[i], patch, normal, y, g, H9);
+    v[0] = p->plane_vert[i], v[1] = cm->area->normal[patch][0], v[2] = cm->area->normal[patch][1];
+    for (int r = 0; r < 9; r++) memcpy(H + BENT_NUMBERS * r, H9 + 9 * r, 9 * sizeof *H);
+    *b = abut_barrier(law, D, &db, NULL);
+    for (int d = 0; d < 3; d++) gb[d] = db * 2 * p->plane_dist[i] * normal[d];
+    return p->plane_mult[i] / F;
+}
+
+/* The first of the contacts with factors that vary that is no less than i. */
+static size_t first_bent(const abut_pairs *p, size_t i)
+{
+    size_t lo = 0, hi = p->n_bent;
+    while (lo < hi) {
+        const size_t mid = (lo + hi) / 2;
+        if ((size_t)p->bent[mid] < i) lo = mid + 1;
+        else hi = mid;
+    }
+    return lo;
+}
+
+/* 1: b grad F grad F^T / F, about the size of b times the Hessian of F, is larger than F times the curvature of b along n. */
+static int factor_bends_more(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k)
+{
+    const size_t i = (size_t)p->bent[k];
+    const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
+    int32_t v[ABUT_AREA_CORNERS];
+    double g[BENT_NUMBERS], db, ddb, gg = 0;
+    const double F = abut_area_factor_of(cm, p, i, y, v, g, NULL, NULL);
+    const double b = abut_barrier(law, abut_beyond2(p->dist2[i], law.xi), &db, &ddb);
+    for (int q = 0; q < 3 * abut_stencil_size((abut_stencil)p->kind[i]); q++) gg += g[q] * g[q];
+    return b * gg > F * F * 4 * p->dist2[i] * ddb;
+}
+
+/* Adds to the elements of contacts r the positive semidefinite part of b times the Hessian of F in the corners of the contact,
+ * where that is large: crossings at the ends of edges.  With the other corners of F, and with grad b grad F^T, there are as many
+ * iterations, and more entries of the matrix. */
+static void add_bent_hessian(const abut_collmesh *cm, const abut_pairs *p, const abut_barrier_curvature *c, const double *y,
+                             double kappa, abut_range r, double *val)
+{
+    for (size_t k = first_bent(p, r.lo); k < p->n_bent && (size_t)p->bent[k] < r.hi; k++) {
+        const size_t i = (size_t)p->bent[k];
+        const int corners = abut_stencil_size((abut_stencil)p->kind[i]), n = 3 * corners;
+        double *to = val + element_size(c) * element_of(c, p, i);
+        int32_t v[ABUT_AREA_CORNERS];
+        double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS], A[144];
+        if (!factor_bends_more(cm, p, y, k)) continue;
+        const double w = kappa * bent_contact(cm, p, y, k, v, g, H, &b, gb);
+        for (int q = 0; q < n * n; q++) A[q] = w * b * H[BENT_NUMBERS * (q / n) + q % n];
+        (void)abut_psd_project(n, A);
+        for (int a = 0; a < corners; a++)
+            for (int d = a; d < corners; d++)
+                for (int q = 0; q < 9; q++)
+                    to[9 * abut_packed_block(4, a, d) + (size_t)q] += A[n * (3 * a + q / 3) + 3 * d + q % 3];
+    }
+}
+
 /* Hessians of the contacts of r */
 static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
                           double kappa, abut_range r, double *val)
@@ -236,6 +322,7 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
             if (vertex_of_body(cm, pairs, i + l))
                 normal_hessian(four.law[l], four.kind, x[l], scale[l], to + l * element_size(c));
     }
+    if (cm->area && c->ops->kernel == ABUT_HESSIAN_PROJECTED) add_bent_hessian(cm, pairs, c, y, kappa, r, val);
 }
 
 void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot)
@@ -618,8 +705,6 @@ const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_C
  * E = kappa w F b: the barrier has the part F b'' of the second derivative, with w F as its multiplicity; the rest is here.  Four
  * corners are those of the contact, the others those of its factor (contact/area.h). */
 
-enum { BENT_NUMBERS = 3 * ABUT_AREA_CORNERS };
-
 typedef struct bent_state {
     const abut_barrier_state *barrier;
     int32_t *slot;          /* [ABUT_AREA_CORNERS cap] */
@@ -633,39 +718,6 @@ static abut_status bent_make(void **self, const abut_term_world *w, abut_err *er
     if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
     b->barrier = abut_barrier_state_of(w->before);
     return ABUT_OK;
-}
-
-/* Returns the multiplicity over F of bent contact k, of a half-space if k >= n_bent; its corners v; g, H of F; b and the
- * gradient gb of b in the corners; 0: there is no factor. */
-static double bent_contact(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k, int32_t v[ABUT_AREA_CORNERS],
-                           double *g, double *H, double *b, double gb[BENT_NUMBERS])
-{
-    double x[12], D, db;
-    for (int c = 0; c < ABUT_AREA_CORNERS; c++) v[c] = -1;
-    memset(gb, 0, BENT_NUMBERS * sizeof *gb);
-    if (k < p->n_bent) {
-        const size_t i = (size_t)p->bent[k];
-        const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
-        const double F = abut_area_factor_of(cm, p, i, y, v, g, H, NULL);
-        const abut_stencil kind = (abut_stencil)p->kind[i];
-        for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = y[3 * (size_t)v[c / 3] + (size_t)(c % 3)];
-        const double d2 = abut_dist2_all(kind, x, NULL, gb, NULL);
-        *b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
-        for (int c = 0; c < BENT_NUMBERS; c++) gb[c] *= db;
-        return p->mult[i] / F;
-    }
-    const size_t i = k - p->n_bent;
-    const int32_t patch = p->plane_patch[i];
-    if (patch < 0) return 0;
-    const double *normal = cm->model->hs_normal + 3 * (size_t)p->plane[i];
-    double H9[81];
-    const abut_barrier_law law = plane_law(cm, p, i, &D);
-    const double F = abut_area_plane_factor(cm, p->plane_vert[i], patch, normal, y, g, H9);
-    v[0] = p->plane_vert[i], v[1] = cm->area->normal[patch][0], v[2] = cm->area->normal[patch][1];
-    for (int r = 0; r < 9; r++) memcpy(H + BENT_NUMBERS * r, H9 + 9 * r, 9 * sizeof *H);
-    *b = abut_barrier(law, D, &db, NULL);
-    for (int d = 0; d < 3; d++) gb[d] = db * 2 * p->plane_dist[i] * normal[d];
-    return p->plane_mult[i] / F;
 }
 
 /* The barrier has them. */

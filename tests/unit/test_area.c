@@ -612,6 +612,74 @@ TEST(forces_are_the_derivative_of_the_energy_and_balance)
     for (int k = 0; k < 4; k++) CHECK(seen[k] > 5);
 }
 
+/* d^T M d of the projected Hessian of contact i, in the corners of the contact. */
+static double curvature_of(const sheets *s, const abut_pairs *p, const double *y, size_t i, const double d[12])
+{
+    const abut_barrier_curvature c = { .ops = abut_barrier_hessians[0] };
+    double *val = malloc(abut_barrier_elements(&c, p) * abut_packed_size(4) * sizeof *val), sum = 0;
+    const int corners = abut_stencil_size((abut_stencil)p->kind[i]);
+    abut_barrier_hessian_by(&s->cm, p, &c, y, 1, val);
+    const double *of = val + i * abut_packed_size(4);
+    for (int a = 0; a < corners; a++)
+        for (int b = a; b < corners; b++)
+            for (int q = 0; q < 9; q++)
+                sum += (a == b ? 1 : 2) * d[3 * a + q / 3] * d[3 * b + q % 3] * of[9 * abut_packed_block(4, a, b) + (size_t)q];
+    free(val);
+    return sum;
+}
+
+/* w b d^T H d, H the Hessian of F; d is the direction in the contact's corners of the largest curvature found. */
+static double curvature_of_factor(const sheets *s, const abut_pairs *p, const double *y, size_t i, abut_rng *r, double d[12])
+{
+    enum { N = 3 * ABUT_AREA_CORNERS };
+    double g[N], H[N * N], next[12];
+    int32_t v[ABUT_AREA_CORNERS];
+    const int n = 3 * abut_stencil_size((abut_stencil)p->kind[i]);
+    const double F = abut_area_factor_of(&s->cm, p, i, y, v, g, H, NULL), wb = p->mult[i] / F *
+                     abut_barrier(law_of(s, p, i), p->dist2[i], NULL, NULL);
+    double trace = 0, largest = 0;
+    for (int k = 0; k < n; k++) trace += fabs(wb * H[N * k + k]), d[k] = abut_rng_real(r, -1, 1);
+    for (int times = 0; times < 200; times++) {     /* iterations with H + trace, whose largest eigenvalue is that of H */
+        double size = 0;
+        for (int k = 0; k < n; k++) {
+            next[k] = 10 * trace * d[k];
+            for (int j = 0; j < n; j++) next[k] += wb * H[N * k + j] * d[j];
+            size += next[k] * next[k];
+        }
+        for (int k = 0; k < n; k++) d[k] = next[k] / sqrt(size);
+    }
+    for (int k = 0; k < n; k++)
+        for (int j = 0; j < n; j++) largest += wb * H[N * k + j] * d[k] * d[j];
+    return largest;
+}
+
+TEST(matrices_of_crossings_at_ends_of_edges_have_the_curvature_of_their_factor)
+{
+    int large = 0;
+    for (uint64_t seed = 1; seed < 9; seed++) {
+        sheets s = crumpled(seed);
+        CHECK(by_area(&s, 0));
+        abut_rng r = { seed };
+        abut_pairs p = { 0 };
+        CHECK(contacts(&s, s.X, &p));
+        for (size_t k = 0; k < p.n_bent; k++) {
+            const size_t i = (size_t)p.bent[k];
+            double d[12] = { 0 };
+            if (p.kind[i] != ABUT_EE) continue;
+            const double of_factor = curvature_of_factor(&s, &p, s.X, i, &r, d), all = curvature_of(&s, &p, s.X, i, d);
+            double db, ddb;
+            (void)abut_barrier(law_of(&s, &p, i), p.dist2[i], &db, &ddb);
+            if (of_factor < 3 * p.mult[i] * 4 * p.dist2[i] * ddb) continue;
+            CHECK(all > (1 - 1e-6) * of_factor);
+            large++;
+        }
+        abut_pairs_clear(&p);
+        sheets_free(&s);
+    }
+    printf("# %d of them\n", large);
+    CHECK(large > 5);
+}
+
 /* The triangles of a cube whose vertex is at the bits of its number. */
 static const int32_t face[36] = { 0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
                                   2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3 };
