@@ -220,6 +220,8 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
     for (int32_t e = 0; e < (rc ? 0 : cm->ne); e++)
         if (of_edge[2 * e + 1] >= 0 && !is_smooth(cm, Y, of_edge[2 * e], of_edge[2 * e + 1])) a->width[e] *= 0.5, a->sharp[e] = 1;
         else if (of_edge[2 * e] >= 0 && of_edge[2 * e + 1] < 0) a->sharp[e] = 1;
+    for (size_t i = 0; i < (rc ? 0 : 2 * (size_t)cm->ne); i++)
+        if (a->sharp[i / 2] && cm->obstacle[cm->edge[i]]) a->on_edge[cm->edge[i]] = 1;
     free(of_edge);
     return rc;
 }
@@ -323,7 +325,8 @@ static abut_status make_room(const abut_collmesh *cm, abut_area *a, abut_err *er
     a->vertex = calloc(nc, sizeof *a->vertex), a->width = calloc(ne, sizeof *a->width);
     a->of_vertex = calloc(nc, sizeof *a->of_vertex), a->of_edge = calloc(ne, sizeof *a->of_edge);
     a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing), a->sharp = calloc(ne, 1);
-    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp)
+    a->on_edge = calloc(nc, 1);
+    if (!a->on_edge || !a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp)
         return no_memory(cm, err);
     for (int32_t e = 0; e < cm->ne; e++) a->wing[e][0] = a->wing[e][1] = -1;
     for (int32_t i = 0; i < cm->n_loose; i++) a->thin[cm->loose[i]] = 1;
@@ -388,7 +391,7 @@ void abut_area_clear(abut_area *a)
     free(a->of_edge), free(a->side);
     free(a->wing), free(a->vertex_reach), free(a->edge_reach), free(a->guard), free(a->guard_reach);
     free(a->guard_first), free(a->guard_within);
-    free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->around_first), free(a->around);
+    free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->on_edge), free(a->around_first), free(a->around);
     abut_flat_free(&a->flat);
     free(a);
 }

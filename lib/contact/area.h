@@ -20,6 +20,7 @@
  * which is 0.22 at most; without the squares it would be 0.36.
  * An obstacle has the a of its corners alone: area over the number of vertices where it is neither flat nor a straight edge.
  * Every triangulation of a flat table is then one polygon, and a body that slides on it feels none of its vertices.
+ * Its vertices on sharp edges keep at least A_B / (A_p + A_B), A_B the mean area of B's: edges that cross there fade out.
  *
  * Sharp vertices.  Where triangles at p meet at more than 50 degrees at rest, each smooth patch of them counts by itself beside
  * another part.  It meets triangle t with the share F_t = S((n.N)^2): n and N are the normals of t and of the patch now, S a
@@ -84,6 +85,7 @@ typedef struct abut_area {
     double *mean;               /* [parts] m^2, mean area of its vertices, of an obstacle of its corners */
     double *length;             /* [parts] m, mean length of its edges */
     uint8_t *sharp;             /* [ne] 1: an edge of one triangle, or of two that are not one smooth surface */
+    uint8_t *on_edge;           /* [nc] 1: of an obstacle, on a sharp edge */
     double *vertex, *width;     /* [nc] m^2: A_v, a third of the triangles at it; [ne] m: u_e */
     int32_t *of_vertex, *of_edge;   /* [nc], [ne] Euler coefficients */
     int32_t *first;             /* [nc + 1] patches of a sharp vertex, none of others */

@@ -497,11 +497,13 @@ static double edge_share(const abut_area *a, int32_t p, int32_t q)
     return a->eta * (l < m ? l / m : m / l);
 }
 
-/* The share of vertex p in contact with what is at q: all of it where that has no vertices that meet p. */
+/* The share of vertex p in contact with what is at q: all of it where that has no vertices that meet p; on a sharp edge of an
+ * obstacle at least that of its own area. */
 static double share(const abut_area *a, int32_t p, int32_t q)
 {
     const double own = a->mean[a->part[p]], theirs = a->mean[a->part[q]];
-    return a->thin[p] && !a->thin[q] ? 1 : theirs > 0 ? theirs * theirs / (own * own + theirs * theirs) : 0;
+    const double s = a->thin[p] && !a->thin[q] ? 1 : theirs > 0 ? theirs * theirs / (own * own + theirs * theirs) : 0;
+    return a->on_edge[p] && theirs > 0 ? fmax(s, theirs / (a->vertex[p] + theirs)) : s;
 }
 
 /* Area of vertex p, and width of edge e: bare points and edges of obstacles take those of what they meet. */

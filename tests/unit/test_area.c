@@ -676,7 +676,6 @@ TEST(matrices_of_crossings_at_ends_of_edges_have_the_curvature_of_their_factor)
         abut_pairs_clear(&p);
         sheets_free(&s);
     }
-    printf("# %d of them\n", large);
     CHECK(large > 5);
 }
 
@@ -1196,6 +1195,43 @@ TEST(a_rod_feels_no_edge_inside_a_plane_face_of_an_obstacle)
     CHECK(of_flat == 5);
     CHECK(sideways(1e-3, &of_bumps) > 1e-5);
     CHECK(of_bumps > 10);
+}
+
+/* The energy of an edge that crosses the rim of an obstacle at x, 0.01 m above it; the rim has vertices each 0.1 m. */
+static double energy_over_rim(double x)
+{
+    enum { N = 9, ALL = 2 * (N + 1) + 3 };
+    double X[3 * ALL];
+    int32_t tri[6 * N + 3], role[ALL];
+    for (int k = 0; k <= N; k++)
+        for (int far = 0; far < 2; far++) {
+            const double at[3] = { 0.1 * (k - 4.5), far ? -1 : 0, 0 };
+            memcpy(X + 3 * (2 * k + far), at, sizeof at);
+        }
+    for (int k = 0; k < N; k++)
+        memcpy(tri + 6 * k, (int32_t[6]){ 2 * k, 2 * k + 1, 2 * k + 2, 2 * k + 2, 2 * k + 1, 2 * k + 3 }, 6 * sizeof *tri);
+    const double above[9] = { x, 0.01, -0.1, x, 0.01, 0.1, x, 0.3, 0 };
+    memcpy(X + 3 * (ALL - 3), above, sizeof above);
+    for (int k = 0; k < 3; k++) tri[6 * N + k] = ALL - 3 + k;
+    for (int v = 0; v < ALL; v++) role[v] = v < ALL - 3 ? ABUT_NODE_OBSTACLE : ABUT_NODE_FREE;
+    sheets s = surface(ALL, X, 2 * N + 1, tri, 0.04);
+    abut_pairs p = { 0 };
+    s.model.role = role;
+    CHECK(by_area(&s, 0));
+    const double e = energy(&s, s.X, &p);
+    abut_pairs_clear(&p);
+    sheets_free(&s);
+    return e;
+}
+
+TEST(an_edge_that_crosses_the_rim_of_an_obstacle_at_a_vertex_is_held)
+{
+    const double between = energy_over_rim(0);
+    CHECK(between > 0);
+    for (int k = 0; k <= 100; k++) {
+        const double e = energy_over_rim(0.0005 * k) / between;
+        CHECK(e > 0.4 && e < 2);
+    }
 }
 
 /* Grids whose vertices, edges and diagonals lie above each other, turned by an angle that rounds. */
