@@ -324,9 +324,10 @@ static abut_status make_room(const abut_collmesh *cm, abut_area *a, abut_err *er
     a->part = malloc(nc * sizeof *a->part), a->thin = calloc(nc, 1);
     a->vertex = calloc(nc, sizeof *a->vertex), a->width = calloc(ne, sizeof *a->width);
     a->of_vertex = calloc(nc, sizeof *a->of_vertex), a->of_edge = calloc(ne, sizeof *a->of_edge);
-    a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing), a->sharp = calloc(ne, 1);
-    a->on_edge = calloc(nc, 1);
-    if (!a->on_edge || !a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp)
+    a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing);
+    a->sharp = calloc(ne, 1), a->on_edge = calloc(nc, 1);
+    if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp ||
+        !a->on_edge)
         return no_memory(cm, err);
     for (int32_t e = 0; e < cm->ne; e++) a->wing[e][0] = a->wing[e][1] = -1;
     for (int32_t i = 0; i < cm->n_loose; i++) a->thin[cm->loose[i]] = 1;
