@@ -709,6 +709,63 @@ TEST(gears_keep_their_ratio_and_bear_the_torque_that_their_inertia_takes)
     world_close(&w);
 }
 
+/* Crank 0.1 m, coupler 0.3, rocker 0.25, ground 0.35: angles of the open branch, degrees. */
+TEST(a_motor_turns_a_four_bar_linkage_through_the_angles_of_its_closed_form)
+{
+    static const struct { int phi; double coupler, rocker; } exact[] = {
+        { 60, 32.046511404, 100.536323137 }, { 150, 26.671275730, 132.383858391 }, { 270, 58.841458687, 141.179203026 },
+        { 360, 53.130102354, 106.260204708 } };
+    const double degree = acos(-1.0) / 180;
+    world w;
+    int at = 0;
+    world_scene(&w, "time: {step: 10 ms}\ngravity: [0, 0, 0]\ncontact: {dhat: 1 mm}\nobjects:\n"
+                "  crank: {generate: {box: {size: [0.1, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true, translate: [0.05, 0, 0]}\n"
+                "  coupler: {generate: {box: {size: [0.3, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true,\n"
+                "            rotate: {axis: [0, 0, 1], angle: 53.130102354156 deg}, translate: [0.19, 0.12, 0.04]}\n"
+                "  rocker: {generate: {box: {size: [0.25, 0.02, 0.02], cells: [1, 1, 1]}}, rigid: true,\n"
+                "           rotate: {axis: [0, 0, 1], angle: 106.260204708312 deg}, translate: [0.315, 0.12, 0.08]}\n"
+                "joints:\n  a: {hinge: {at: [0, 0, 0], direction: [0, 0, 1]}, between: [world, crank]}\n"
+                "  b: {hinge: {at: [0.1, 0, 0], direction: [0, 0, 1]}, between: [crank, coupler]}\n"
+                "  c: {hinge: {at: [0.28, 0.24, 0], direction: [0, 0, 1]}, between: [coupler, rocker]}\n"
+                "  d: {hinge: {at: [0.35, 0, 0], direction: [0, 0, 1]}, between: [world, rocker]}\n"
+                "motors: [{joint: a, rate: 20 rpm}]\n");
+    for (int n = 1; n <= 300; n++) {
+        CHECK(!(n % 40 ? world_run(&w, 1) : world_judged(&w, 1)));
+        CHECK_NEAR(get(&w, "joint/coordinate")[0], 1.2 * n * degree, 1e-9);
+        CHECK_NEAR(abut_joint_gap(&w.model, -1, get(&w, "node/x")), 0, 1e-10);
+        if (at == 4 || n * 12 != exact[at].phi * 10) continue;
+        CHECK_NEAR(angle_of(&w, 1) / degree + 53.130102354, exact[at].coupler, 1e-3);
+        CHECK_NEAR(angle_of(&w, 2) / degree + 106.260204708, exact[at].rocker, 1e-3);
+        at++;
+    }
+    CHECK(at == 4);
+    world_close(&w);
+}
+
+/* Shafts bent by 30 degrees: tan out = tan in / cos 30, from an input arm in their plane. */
+TEST(a_motor_turns_a_bent_shaft_through_a_universal_joint_as_its_closed_form_says)
+{
+    const double degree = acos(-1.0) / 180, c = cos(30 * degree), s = sin(30 * degree);
+    world w;
+    world_scene(&w, "time: {step: 10 ms}\ngravity: [0, 0, 0]\ncontact: off\nobjects:\n"
+                "  in: {generate: {box: {size: [0.4, 0.05, 0.05], cells: [1, 1, 1]}}, rigid: true, translate: [-0.25, 0, 0]}\n"
+                "  out: {generate: {box: {size: [0.4, 0.05, 0.05], cells: [1, 1, 1]}}, rigid: true,\n"
+                "        rotate: {axis: [0, 0, 1], angle: 30 deg}, translate: [%.17g, %.17g, 0]}\n"
+                "joints:\n  a: {hinge: {at: [-0.25, 0, 0], direction: [1, 0, 0]}, between: [world, in]}\n"
+                "  u: {universal: {at: [0, 0, 0], first: [0, 1, 0], second: [0, 0, 1]}, between: [in, out]}\n"
+                "  b: {hinge: {at: [%.17g, %.17g, 0], direction: [%.17g, %.17g, 0]}, between: [world, out]}\n"
+                "motors: [{joint: a, rate: 15 rpm}]\n", 0.25 * c, 0.25 * s, 0.25 * c, 0.25 * s, c, s);
+    for (int n = 1; n <= 300; n++) {
+        double in, out, position;
+        CHECK(!world_run(&w, 1));
+        abut_joint_coordinates(&w.model, 0, get(&w, "node/x"), &in, &position);
+        abut_joint_coordinates(&w.model, 2, get(&w, "node/x"), &out, &position);
+        CHECK_NEAR(remainder(in - 0.9 * n * degree, 360 * degree), 0, 1e-9);
+        CHECK_NEAR(remainder(out - atan2(sin(in), cos(in) * c), 360 * degree), 0, 1e-5);    /* strained at the start */
+    }
+    world_close(&w);
+}
+
 /* A bead on a rod that a motion turns: r = r0 cosh(w t), pressed sideways by 2 m w r'. */
 TEST(a_bead_on_a_rod_that_a_motion_turns_goes_outwards_as_its_equation_says)
 {
