@@ -510,7 +510,7 @@ Y
         echo "$n: $now"
         ((before == 0 || 10 * now < 22 * before))
         before=$now
-        ! grep -q '"stiffened":[1-9]' c.jsonl       # the first is as stiff as what hangs from it asks for
+        exits 1 grep '"stiffened":[1-9]' c.jsonl       # the first is as stiff as what hangs from it asks for
         ((n == 50)) || continue
         "$BIN/export" -q --frames -1 chain.abut --csv c.csv
         for i in 0 20 49; do
