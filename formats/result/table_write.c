@@ -298,6 +298,8 @@ static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_
     static const char *const what[] = { "angle_rad", "position_m", "rate_rad/s", "speed_m/s", "force_x_N", "force_y_N",
                                         "force_z_N", "torque_x_Nm", "torque_y_Nm", "torque_z_Nm", "motor_Nm", "motor_N",
                                         "drift_m" };
+    const int weld = m->joint_kind[j] == ABUT_JOINT_WELD;
+    if (weld && m->joint_weld[j] != j) return ABUT_OK;
     abut_text_row(s->model_set, "joint/name", j, joint, sizeof joint);
     for (int k = 0; k < 13; k++) cell[k] = NAN;
     abut_joint_coordinates(m, j, f->x, &cell[0], &cell[1]);
@@ -306,6 +308,14 @@ static abut_status set_joint(abut_table *t, const abut_shot *s, int32_t j, abut_
     if (f->joint_effort && m->joint_motor && m->joint_motor[4 * (size_t)j])
         cell[m->joint_kind[j] == ABUT_JOINT_SLIDER ? 11 : 10] = f->joint_effort[j];
     cell[12] = abut_joint_gap(m, j, f->x);
+    for (int32_t i = j + 1; i < m->njo && weld; i++) {      /* the other nodes of a weld */
+        double force[3] = { NAN, NAN, NAN }, torque[3];
+        if (m->joint_weld[i] != j) continue;
+        if (f->joint_multiplier) abut_joint_reaction(m, i, f->x, f->joint_multiplier, force, torque);
+        for (int k = 0; k < 3; k++) cell[4 + k] += force[k];
+        cell[12] = fmax(cell[12], abut_joint_gap(m, i, f->x));
+    }
+    for (int k = 7; k < 10 && weld; k++) cell[k] = NAN;
     if (m->joint_kind[j] == ABUT_JOINT_GEAR) {
         const int32_t *of = m->joint_gear + 2 * (size_t)j;
         const double *ratio = m->joint_ratio + 2 * (size_t)j, *q = f->joint_coordinate;

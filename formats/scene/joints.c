@@ -37,6 +37,12 @@ static const abut_key GEAR_KEYS[] = {
 };
 static const abut_keys GEAR = { NULL, NULL, GEAR_KEYS, 2, NULL };
 
+static const abut_key WELD_KEYS[] = {
+    { ABUT_READ(abut_scene_joint, "select", select, abut_scene_read_select), .keys = &abut_scene_select_keys,
+      .form = "a name in selections, or a map" }, { 0 }
+};
+static const abut_keys WELD = { NULL, NULL, WELD_KEYS, 1, NULL };
+
 static const abut_key SPRING_KEYS[] = {
     { .name = "stiffness", .kind = ABUT_KEY_LATER, .form = "N m/rad, or N/m" },
     { .name = "rest", .kind = ABUT_KEY_LATER, .form = "angle, or length", .fallback = "0" }, { 0 }
@@ -50,7 +56,7 @@ static const abut_key JOINT_KEYS[] = {
     KIND("cylinder", &LINE, ABUT_JOINT_CYLINDER), KIND("slider", &LINE, ABUT_JOINT_SLIDER),
     KIND("planar", &PLANE, ABUT_JOINT_PLANAR), KIND("pin-slot", &SLOT, ABUT_JOINT_PIN_SLOT),
     KIND("universal", &CROSS, ABUT_JOINT_UNIVERSAL), KIND("distance", &SPAN, ABUT_JOINT_DISTANCE),
-    KIND("gear", &GEAR, ABUT_JOINT_GEAR),
+    KIND("gear", &GEAR, ABUT_JOINT_GEAR), KIND("weld", &WELD, ABUT_JOINT_WELD),
     { .name = "spring", .kind = ABUT_KEY_LATER, .keys = &SPRING },
     { .name = "damper", .kind = ABUT_KEY_LATER, .form = "N m s/rad, or N s/m" },
     { .name = "load", .kind = ABUT_KEY_LATER, .form = "N m, or N" },
@@ -139,7 +145,15 @@ static abut_status read_bodies(const abut_scene_reader *r, const abut_tree *t, a
         j->body[k] = -1;
         if (!k && name->kind == ABUT_TREE_TEXT && !strcmp(name->text, "world")) continue;
         rc = abut_scene_find_object(r, name, 0, &j->body[k], err);
-        if (!rc && !r->scene->object[j->body[k]].rigid.is)
+        if (rc) break;
+        const abut_scene_object *o = &r->scene->object[j->body[k]];
+        if (k && j->kind == ABUT_JOINT_WELD) {
+            if (o->is_frame || o->obstacle || j->body[0] < 0)
+                rc = abut_tree_fail(between, err, "between: expected a rigid object and one that deforms");
+            if (!rc && ((j->select.object >= 0 && j->select.object != j->body[1]) || j->select.nobjects > 1))
+                rc = abut_tree_fail(t, err, "weld: selects nodes of other objects than '%s'", o->name);
+            j->select.object = j->body[1];
+        } else if (!o->rigid.is)
             rc = abut_tree_fail(name, err, "between: '%s' is not rigid: expected an object with `rigid: true`%s",
                                 r->scene->object[j->body[k]].name, k ? "" : ", or world");
     }
@@ -160,7 +174,7 @@ static abut_status read_joint(const abut_scene_reader *r, const abut_tree *t, ab
         if (k->kind == ABUT_KEY_MAP && abut_tree_find(t, k->name)) place = abut_tree_find(t, k->name);
     if (!rc && kinds != 1)
         rc = abut_tree_fail(t, err, "a joint: expected one of ball, hinge, fixed, cylinder, slider, planar, pin-slot, universal, "
-                            "distance, gear; found %d", kinds);
+                            "distance, gear, weld; found %d", kinds);
     if (!rc) rc = set_place(place, j, err);
     if (!rc) rc = read_drive(r, t, j, err);
     return rc ? rc : read_bodies(r, t, j, err);

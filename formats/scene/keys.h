@@ -208,6 +208,9 @@ extern const abut_keys abut_scene_motor_keys;
 void abut_scene_quaternion(const double R[9], double q[4]);
 /** Checks all of `selections`, also unused ones. */
 ABUT_MUST_USE abut_status abut_scene_selections(const abut_scene_reader *r, abut_err *err);
+/** Reads conditions, or a name of `selections`, into an abut_scene_select. */
+abut_key_read abut_scene_read_select;
+extern const abut_keys abut_scene_select_keys;
 /** Reads {times, values} of a quantity into *out, which it makes. */
 ABUT_MUST_USE abut_status abut_scene_read_table(const abut_scene_reader *r, const abut_tree *t, abut_quantity q,
                                                 abut_scene_table *out, abut_err *err);

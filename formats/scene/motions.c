@@ -98,21 +98,21 @@ static const abut_key SELECT_KEYS[] = {
     { WHOLE_OF("nodes", read_points, "a list of integers") },
     { 0 }
 };
-static const abut_keys SELECT = { "select", NULL, SELECT_KEYS, 0, NULL };
-static const abut_key SELECTION_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &SELECT }, { 0 } };
+const abut_keys abut_scene_select_keys = { "select", NULL, SELECT_KEYS, 0, NULL };
+static const abut_key SELECTION_KEYS[] = { { .name = "NAME", .kind = ABUT_KEY_LATER, .keys = &abut_scene_select_keys }, { 0 } };
 const abut_keys abut_scene_selection_names = { .row = SELECTION_KEYS };
 
 static abut_status read_conditions(const abut_scene_reader *r, const abut_tree *t, abut_scene_select *s, abut_err *err)
 {
     s->object = -1;
     abut_scene_copy_place(t, s->from);
-    abut_status rc = abut_keys_read(r, &SELECT, t, s, err);
+    abut_status rc = abut_keys_read(r, &abut_scene_select_keys, t, s, err);
     if (!rc) rc = check_box(t, "box", s->box, err);
     return rc ? rc : check_box(t, "relative-box", s->relative, err);
 }
 
 /* Reads a map of conditions, or the name of one in the root's `selections`. */
-static abut_status read_select(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+abut_status abut_scene_read_select(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
 {
     int32_t row;
     if (t->kind != ABUT_TREE_TEXT) return read_conditions(r, t, to, err);
@@ -477,7 +477,8 @@ static abut_status check_options(const abut_tree *t, const abut_scene_motion *m,
 
 #define LATER(k, words) { .name = k, .kind = ABUT_KEY_LATER, .form = words }
 static const abut_key MOTION_KEYS[] = {
-    { ABUT_READ(abut_scene_motion, "select", select, read_select), .keys = &SELECT, .form = "a name in selections, or a map" },
+    { ABUT_READ(abut_scene_motion, "select", select, abut_scene_read_select), .keys = &abut_scene_select_keys,
+      .form = "a name in selections, or a map" },
     { ABUT_NUMBER(abut_scene_motion, "translate", linear, SPEED, NULL) },
     { .name = "rotate", .kind = ABUT_KEY_LATER, .keys = &abut_scene_rate },
     { .name = "scale", .kind = ABUT_KEY_LATER, .keys = &GROW },
@@ -532,7 +533,8 @@ static abut_status read_target(const abut_scene_reader *r, const abut_tree *t, v
 }
 
 static const abut_key ATTACHMENT_KEYS[] = {
-    { ABUT_READ(abut_scene_attachment, "from", select, read_select), .keys = &SELECT, .form = "a name in selections, or a map" },
+    { ABUT_READ(abut_scene_attachment, "from", select, abut_scene_read_select), .keys = &abut_scene_select_keys,
+      .form = "a name in selections, or a map" },
     { .name = "to", .kind = ABUT_KEY_READ, .read = read_target, .keys = &TARGET },
     { ABUT_NUMBER(abut_scene_attachment, "stiffness", stiffness, STIFFNESS, "(0,)") },
     { ABUT_NUMBER(abut_scene_attachment, "within", within, LENGTH, "(0,)") },
@@ -557,8 +559,10 @@ abut_status abut_scene_read_attachment(const abut_scene_reader *r, const abut_tr
 }
 
 static const abut_key SEAM_KEYS[] = {
-    { ABUT_READ(abut_scene_seam, "from", side[0], read_select), .keys = &SELECT, .form = "a name in selections, or a map" },
-    { ABUT_READ(abut_scene_seam, "to", side[1], read_select), .keys = &SELECT, .form = "a name in selections, or a map" },
+    { ABUT_READ(abut_scene_seam, "from", side[0], abut_scene_read_select), .keys = &abut_scene_select_keys,
+      .form = "a name in selections, or a map" },
+    { ABUT_READ(abut_scene_seam, "to", side[1], abut_scene_read_select), .keys = &abut_scene_select_keys,
+      .form = "a name in selections, or a map" },
     { ABUT_NUMBER(abut_scene_seam, "stiffness", stiffness, STIFFNESS, "(0,)") },
     { 0 }
 };

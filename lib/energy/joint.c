@@ -96,6 +96,8 @@ static void angle_of(const abut_model *m, int32_t j, const double A[9], const do
 void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, double *angle, double *position)
 {
     double A[9], B[9], s, c;
+    *angle = *position = NAN;
+    if (!turns(m, j) && !slides(m, j)) return;
     const abut_vec3 o = map_of(m, j, 0, x, A), y = map_of(m, j, 1, x, B);
     angle_of(m, j, A, B, &s, &c);
     *angle = turns(m, j) ? atan2(s, c) : NAN;
@@ -105,6 +107,8 @@ void abut_joint_coordinates(const abut_model *m, int32_t j, const double *x, dou
 void abut_joint_rates(const abut_model *m, int32_t j, const double *x, const double *v, double *rate, double *speed)
 {
     double A[9], B[9], dA[9], dB[9], s, c, ds[2], dc[2];
+    *rate = *speed = NAN;
+    if (!turns(m, j) && !slides(m, j)) return;
     const abut_vec3 t = abut_v3_get(m->joint_axis + 3 * (size_t)j);
     abut_vec3 o = map_of(m, j, 0, x, A), y = map_of(m, j, 1, x, B), vo = map_of(m, j, 0, v, dA), vy = map_of(m, j, 1, v, dB);
     if (m->joint_node[ABUT_JOINT_NODES * (size_t)j] < 0) memset(dA, 0, sizeof dA), vo = abut_v3(0, 0, 0);
@@ -118,7 +122,7 @@ void abut_joint_rates(const abut_model *m, int32_t j, const double *x, const dou
 /* Adds force and moment about o of row r on the second body. */
 static void push(const int32_t *node, const double *C, double newtons, const double *x, abut_vec3 o, abut_vec3 *f, abut_vec3 *t)
 {
-    for (int k = 4; k < ABUT_JOINT_NODES; k++) {
+    for (int k = 4; k < ABUT_JOINT_NODES && node[k] >= 0; k++) {
         const abut_vec3 by = abut_v3_scale(-newtons, abut_v3_get(C + 3 * k));
         *f = abut_v3_add(*f, by);
         *t = abut_v3_add(*t, abut_v3_cross(abut_v3_sub(abut_v3_get(x + 3 * (size_t)node[k]), o), by));
@@ -129,11 +133,13 @@ void abut_joint_reaction(const abut_model *m, int32_t j, const double *x, const 
                          double torque[3])
 {
     double F[9], C[ABUT_JOINT_WIDTH];
-    const abut_vec3 o = map_of(m, j, 1, x, F);
+    const int32_t *node = m->joint_node + ABUT_JOINT_NODES * (size_t)j;
+    const int weld = m->joint_kind[j] == ABUT_JOINT_WELD;
+    const abut_vec3 o = weld ? abut_v3_get(x + 3 * (size_t)node[4]) : map_of(m, j, 1, x, F);
     abut_vec3 f = abut_v3(0, 0, 0), t = f;
     for (int32_t r = m->joint_first[2 * j]; r < abut_joint_end(m, j); r++) {
         (void)abut_joint_row(m, j, r, x, C);
-        push(m->joint_node + ABUT_JOINT_NODES * (size_t)j, C, newtons[r], x, o, &f, &t);
+        push(node, C, newtons[r], x, o, &f, &t);
     }
     abut_v3_put(force, f), abut_v3_put(torque, t);
 }

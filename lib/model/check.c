@@ -296,6 +296,17 @@ static abut_status check_joined(const abut_model *m, int32_t j, int k, int32_t *
                      j, node[0], node[1], node[2], node[3]);
 }
 
+/* A weld: a rigid object, and a free node of *object. */
+static abut_status check_welded(const abut_model *m, int32_t j, int world, int32_t *object, abut_err *err)
+{
+    const int32_t *node = m->joint_node + 8 * (size_t)j + 4;
+    const int one = *node >= 0 && node[1] < 0 && node[2] < 0 && node[3] < 0;
+    *object = one ? m->body[*node] : -1;
+    if (one && !world && m->joint_weld && m->joint_weld[j] >= 0 && m->role[*node] == ABUT_NODE_FREE) return ABUT_OK;
+    return abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: expected a weld of a rigid object and one free node, with "
+                     "its row of 'joint/weld'", j);
+}
+
 /* has: 1 if joint j has a coordinate. */
 static abut_status check_motor(const abut_model *m, int32_t j, int has, abut_err *err)
 {
@@ -324,7 +335,9 @@ static abut_status check_joints(const abut_model *m, abut_err *err)
         const int world = node[0] < 0 && node[1] < 0 && node[2] < 0 && node[3] < 0;
         int moved[2] = { 1, 0 };
         if (!world) rc = check_joined(m, j, 0, &a, &moved[0], err);
-        if (!rc) rc = check_joined(m, j, 4, &b, &moved[1], err);
+        const int weld = m->joint_kind[j] == ABUT_JOINT_WELD;
+        if (!rc && !weld) rc = check_joined(m, j, 4, &b, &moved[1], err);
+        else if (!rc) rc = check_welded(m, j, world, &b, err);
         if (!rc && moved[0] && moved[1])
             rc = abut_fail(err, ABUT_E_FORMAT, "array 'joint/node' row %d: motions move both objects, expected one that moves "
                            "freely", j);

@@ -67,7 +67,8 @@ enum { ABUT_BY_FORCE_NONE = 0, ABUT_BY_FORCE_ON_ALL = 1 /* a force over the mass
 
 /* Kinds of joints (scene/build_rigid.c).  The numbers stand in streams: append only. */
 enum { ABUT_JOINT_BALL, ABUT_JOINT_HINGE, ABUT_JOINT_FIXED, ABUT_JOINT_CYLINDER, ABUT_JOINT_SLIDER, ABUT_JOINT_PLANAR,
-       ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINT_GEAR, ABUT_JOINTS };
+       ABUT_JOINT_PIN_SLOT, ABUT_JOINT_UNIVERSAL, ABUT_JOINT_DISTANCE, ABUT_JOINT_GEAR, ABUT_JOINT_WELD,
+       ABUT_JOINTS };
 
 /* Values of the keys of a motor: the coordinate of its joint, the rate of that, or the torque or force.  Append only. */
 enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, ABUT_MOTORS };
@@ -143,7 +144,7 @@ enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, AB
     F(lock_node,     "lock/node",          int32_t, I32, nlk, 4, "",      OPT, CORNERS(nv))  /* nodes of a frame, a combination of which does not change */ \
     F(lock_row,      "lock/row",           double,  F64, nlk, 12, "",     OPT, ANY)  /* of their coordinates, node by node; unit rows, orthogonal to others of these nodes */ \
     F(joint_kind,    "joint/kind",         int32_t, I32, njo, 0, "",      OPT, IN(0, ABUT_JOINTS))  /* ABUT_JOINT_* */ \
-    F(joint_node,    "joint/node",         int32_t, I32, njo, 8, "",      OPT, CORNERS_OR_NONE(nv))  /* of two rigid objects, four each; first -1: the world */ \
+    F(joint_node,    "joint/node",         int32_t, I32, njo, 8, "",      OPT, CORNERS_OR_NONE(nv))  /* of two rigid objects, four each; first -1: the world; of a weld a rigid object and one node */ \
     F(joint_first,   "joint/first",        int32_t, I32, njo, 2, "",      OPT, ANY)  /* [lo, hi) rows of the next two */ \
     F(joint_along,   "joint/along",        double,  F64, njr, 11, "1/m",  OPT, ANY)  /* u of a row u . w - c = 0: weights of the nodes, a constant without unit */ \
     F(joint_apart,   "joint/apart",        double,  F64, njr, 12, "m",    OPT, ANY)  /* w: weights without unit, a constant; c */ \
@@ -154,6 +155,7 @@ enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, AB
     F(joint_friction, "joint/friction",    double,  F64, njo, 2, "",      MAY, FROM(0))  /* of its coordinate: N m or N; rate, in a second, below which it sticks */ \
     F(joint_gear,    "joint/gear",         int32_t, I32, njo, 2, "",      MAY, ROW_OR_NONE(njo))  /* of a gear: two hinges or sliders; else -1 */ \
     F(joint_ratio,   "joint/ratio",        double,  F64, njo, 2, "",      MAY, ANY)  /* of a gear: r of q_1 - r q_2 = 0; what that is multiplied by, m or 1 */ \
+    F(joint_weld,    "joint/weld",         int32_t, I32, njo, 0, "",      MAY, ROW_OR_NONE(njo))  /* of a weld: the first row of its nodes; else -1 */ \
     F(joint_motor,   "joint/motor",        int32_t, I32, njo, 4, "",      MAY, ANY)  /* ABUT_MOTOR_*; [lo, hi) rows of joint/key; 1: smooth between them */ \
     F(joint_motor_law, "joint/motor-law",  double,  F64, njo, 5, "",      MAY, ENDLESS)  /* from, until, s; stiffness, damper, both 0: exact; largest torque or force */ \
     F(joint_key,     "joint/key",          double,  F64, njk, 2, "",      OPT, ANY)  /* s since `from`, ascending in each motor; value */ \

@@ -290,6 +290,7 @@ abut_status abut_build_locks(abut_build *b, abut_err *err)
  *     universal   y - o in x, y, z, d t . s                   s, across t at the start, belongs to b
  *     distance    (|y - o|^2 - l^2) / 2l                      two places, l apart
  *
+ *     weld        x_i - o in x, y, z                       of a node of b, each a joint by itself
  *     gear        q_1 - r q_2 of two joints (energy/joint.h), no row of this form
  *     a motor that is exact adds, for it at 0 (energy/joint.h),
  *     hinge       d b . n'                                b = t x n
@@ -301,7 +302,7 @@ const char *const abut_joint_names[ABUT_JOINTS] = {
     [ABUT_JOINT_BALL] = "ball", [ABUT_JOINT_HINGE] = "hinge", [ABUT_JOINT_FIXED] = "fixed", [ABUT_JOINT_CYLINDER] = "cylinder",
     [ABUT_JOINT_SLIDER] = "slider", [ABUT_JOINT_PLANAR] = "planar", [ABUT_JOINT_PIN_SLOT] = "pin-slot",
     [ABUT_JOINT_UNIVERSAL] = "universal", [ABUT_JOINT_DISTANCE] = "distance",
-    [ABUT_JOINT_GEAR] = "gear",
+    [ABUT_JOINT_GEAR] = "gear", [ABUT_JOINT_WELD] = "weld",
 };
 
 enum { ROWS_MOST = 12 };
@@ -404,6 +405,10 @@ static void make_rows(maker *k, const abut_scene_joint *j, double d, int driven)
         break;
     }
     case ABUT_JOINT_GEAR: k->n++; break;
+    case ABUT_JOINT_WELD:
+        add_point(k, k->center[1]);
+        for (int r = 0; r < 3; r++) k->apart[r][4] = 1, abut_v3_put(k->apart[r] + 8, abut_v3(0, 0, 0));
+        break;
     default: assert(0);
     }
     if (!driven) return;
@@ -441,14 +446,53 @@ static int32_t first_of(const abut_build *b, int32_t object, double *r)
     return p->first;
 }
 
-/* The rows of joint i; *reach: d. */
-static abut_status make_joint(const abut_build *b, int32_t i, maker *k, int32_t node[8], double *reach, abut_err *err)
+/* The joints of the model: those of the scene, the first node of each weld, then further nodes of welds. */
+typedef struct listed {
+    int32_t joint, node;    /* of the scene; of a weld */
+} listed;
+
+static abut_status list_joints(const abut_build *b, listed **out, int32_t *n, abut_err *err)
 {
+    const abut_scene *s = b->scene;
+    abut_status rc = ABUT_OK;
+    listed *all = *out = calloc((size_t)s->njoints + 1, sizeof *all);
+    *n = s->njoints;
+    if (!all) return abut_fail(err, ABUT_E_NOMEM, "joints: %d", s->njoints);
+    for (int32_t i = 0; i < s->njoints && !rc; i++) {
+        abut_listed *nodes = NULL;
+        int32_t count = 0;
+        all[i] = (listed){ i, -1 };
+        if (s->joint[i].kind != ABUT_JOINT_WELD) continue;
+        rc = abut_build_select(b, &s->joint[i].select, s->joint[i].from, &nodes, &count, err);
+        listed *grown = rc ? NULL : realloc(all, ((size_t)*n + (size_t)count) * sizeof *all);
+        if (!rc && !grown) rc = abut_fail(err, ABUT_E_NOMEM, "joints: %d", *n + count);
+        if (grown) *out = all = grown;
+        for (int32_t k = 0; k < count && !rc; k++) {
+            if (b->role[nodes[k].node] != ABUT_NODE_FREE)
+                rc = abut_fail(err, ABUT_E_FORMAT, "%s: '%s' welds nodes of '%s', which a motion moves: expected others",
+                               s->joint[i].from, s->joint[i].name, s->object[s->joint[i].body[1]].name);
+            all[k ? (*n)++ : i] = (listed){ i, nodes[k].node };
+        }
+        free(nodes);
+    }
+    return rc;
+}
+
+/* The rows of a joint; *reach: d. */
+static abut_status make_joint(const abut_build *b, const listed *of, maker *k, int32_t node[8], double *reach, abut_err *err)
+{
+    const int32_t i = of->joint;
     const abut_scene_joint *j = &b->scene->joint[i];
     double d = 0;
     int moves = 0;
     *k = (maker){ .n = 0 };
     for (int side = 0; side < 2; side++) {
+        if (side && j->kind == ABUT_JOINT_WELD) {
+            for (int32_t c = 0; c < 4; c++) node[4 + c] = c ? -1 : of->node;
+            k->center[1] = abut_v3_get(b->X + 3 * (size_t)of->node);
+            moves = 1;
+            continue;
+        }
         const int32_t first = first_of(b, j->body[side], &d);
         moves |= first >= 0 && b->role[first] == ABUT_NODE_FREE;
         add_body(k, side, first < 0 ? NULL : b->X + 3 * (size_t)first);
@@ -469,15 +513,15 @@ static void set_limit(const abut_build *b, const abut_scene_joint *j, double d, 
     const int turns = j->kind == ABUT_JOINT_HINGE;
     const double g = abut_v3_norm(abut_v3_get(b->scene->gravity)), width = turns ? acos(-1) / 180 : 1e-3 * d;
     double mass = 0;
-    for (int32_t k = 0; k < 4; k++) mass += b->mass[b->part[j->body[1]].first + k];
     limit[0] = -INFINITY, limit[1] = INFINITY;
     if (!j->has_limits) return;
+    for (int32_t k = 0; k < 4; k++) mass += b->mass[b->part[j->body[1]].first + k];
     memcpy(limit, j->limit, sizeof j->limit);
     limit[2] = width;
     limit[3] = 1e3 * mass * (g > 0 ? g : 9.81) * (turns ? d : 1) / ((0.5 + log(2)) * width);
 }
 
-static abut_status put_gears(abut_build *b, abut_err *err)
+static abut_status put_gears(abut_build *b, int32_t n, abut_err *err)
 {
     const abut_scene *s = b->scene;
     int32_t *of = NULL;
@@ -487,10 +531,10 @@ static abut_status put_gears(abut_build *b, abut_err *err)
         double reach = 0;
         if (j->kind != ABUT_JOINT_GEAR) continue;
         if (!of) {
-            of = abut_build_required(b, "joint/gear", s->njoints, err);
-            ratio = of ? abut_build_required(b, "joint/ratio", s->njoints, err) : NULL;
+            of = abut_build_required(b, "joint/gear", n, err);
+            ratio = of ? abut_build_required(b, "joint/ratio", n, err) : NULL;
             if (!ratio) return err ? err->code : ABUT_E_NOMEM;
-            for (int32_t k = 0; k < 2 * s->njoints; k++) of[k] = -1;
+            for (int32_t k = 0; k < 2 * n; k++) of[k] = -1;
         }
         for (int side = 0; side < 2; side++) of[2 * i + side] = j->of[side], (void)first_of(b, j->body[side], &reach);
         ratio[2 * i] = j->ratio, ratio[2 * i + 1] = s->joint[j->of[0]].kind == ABUT_JOINT_HINGE ? reach : 1;
@@ -498,7 +542,7 @@ static abut_status put_gears(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-static abut_status put_friction(abut_build *b, abut_err *err)
+static abut_status put_friction(abut_build *b, int32_t n, abut_err *err)
 {
     const abut_scene *s = b->scene;
     double *to = NULL;
@@ -506,7 +550,7 @@ static abut_status put_friction(abut_build *b, abut_err *err)
         const abut_scene_joint *j = &s->joint[i];
         double reach = 0;
         if (j->friction == 0) continue;
-        if (!to) to = abut_build_required(b, "joint/friction", s->njoints, err);
+        if (!to) to = abut_build_required(b, "joint/friction", n, err);
         if (!to) return err ? err->code : ABUT_E_NOMEM;
         for (int side = 0; side < 2; side++) (void)first_of(b, j->body[side], &reach);
         to[2 * i] = j->friction, to[2 * i + 1] = STICKS * (j->kind == ABUT_JOINT_HINGE ? 1 : reach);
@@ -531,15 +575,15 @@ static abut_status check_motor(const abut_build *b, const abut_scene_motor *m, a
                      "a smaller time.step", m->from, b->scene->joint[m->joint].name, most * h, TURN_MOST);
 }
 
-static abut_status put_motors(abut_build *b, abut_err *err)
+static abut_status put_motors(abut_build *b, int32_t n, abut_err *err)
 {
     const abut_scene *s = b->scene;
     int32_t keys = 0;
     abut_status rc = ABUT_OK;
     for (int32_t i = 0; i < s->nmotors && !rc; i++) keys += s->motor[i].value.n, rc = check_motor(b, &s->motor[i], err);
     if (rc || !s->nmotors) return rc;
-    int32_t *motor = abut_build_required(b, "joint/motor", s->njoints, err);
-    double *law = motor ? abut_build_required(b, "joint/motor-law", s->njoints, err) : NULL;
+    int32_t *motor = abut_build_required(b, "joint/motor", n, err);
+    double *law = motor ? abut_build_required(b, "joint/motor-law", n, err) : NULL;
     double *key = law ? abut_build_required(b, "joint/key", keys, err) : NULL;
     if (!key) return err ? err->code : ABUT_E_NOMEM;
     keys = 0;
@@ -556,43 +600,59 @@ static abut_status put_motors(abut_build *b, abut_err *err)
     return ABUT_OK;
 }
 
-abut_status abut_build_joints(abut_build *b, abut_err *err)
+static abut_status put_joints(abut_build *b, const listed *all, int32_t n, int32_t rows, abut_err *err)
 {
     const abut_scene *s = b->scene;
     maker k;
-    int32_t rows = 0, unused[8];
     double reach = 0;
     abut_status rc = ABUT_OK;
-    for (int32_t i = 0; i < s->njoints && !rc; i++, rows += k.n) rc = make_joint(b, i, &k, unused, &reach, err);
-    if (rc || !rows) return rc;
-    int32_t *kind = abut_build_required(b, "joint/kind", s->njoints, err);
-    int32_t *node = kind ? abut_build_required(b, "joint/node", s->njoints, err) : NULL;
-    int32_t *first = node ? abut_build_required(b, "joint/first", s->njoints, err) : NULL;
+    int32_t *kind = abut_build_required(b, "joint/kind", n, err);
+    int32_t *node = kind ? abut_build_required(b, "joint/node", n, err) : NULL;
+    int32_t *first = node ? abut_build_required(b, "joint/first", n, err) : NULL;
     double *along = first ? abut_build_required(b, "joint/along", rows, err) : NULL;
     double *apart = along ? abut_build_required(b, "joint/apart", rows, err) : NULL;
-    double *axis = apart ? abut_build_required(b, "joint/axis", s->njoints, err) : NULL;
-    double *point = axis ? abut_build_required(b, "joint/point", s->njoints, err) : NULL;
-    int driven = 0, stops = 0;
+    double *axis = apart ? abut_build_required(b, "joint/axis", n, err) : NULL;
+    double *point = axis ? abut_build_required(b, "joint/point", n, err) : NULL;
+    int driven = 0, stops = 0, welds = 0;
     for (int32_t i = 0; i < s->njoints; i++) {
+        welds |= s->joint[i].kind == ABUT_JOINT_WELD;
         stops |= s->joint[i].has_limits;
         for (int c = 0; c < 4; c++) driven |= s->joint[i].drive[c] != 0;
     }
-    double *drive = point && driven ? abut_build_required(b, "joint/drive", s->njoints, err) : NULL;
-    double *limit = point && stops ? abut_build_required(b, "joint/limit", s->njoints, err) : NULL;
-    if (!point || (driven && !drive) || (stops && !limit)) return err ? err->code : ABUT_E_NOMEM;
+    double *drive = point && driven ? abut_build_required(b, "joint/drive", n, err) : NULL;
+    double *limit = point && stops ? abut_build_required(b, "joint/limit", n, err) : NULL;
+    int32_t *weld = point && welds ? abut_build_required(b, "joint/weld", n, err) : NULL;
+    if (!point || (driven && !drive) || (stops && !limit) || (welds && !weld)) return err ? err->code : ABUT_E_NOMEM;
     for (int32_t i = 0; i < s->njoints && drive; i++) memcpy(drive + 4 * (size_t)i, s->joint[i].drive, 4 * sizeof *drive);
-    for (int32_t i = 0, row = 0; i < s->njoints && !rc; i++, row += k.n) {
-        rc = make_joint(b, i, &k, node + 8 * (size_t)i, &reach, err);
-        if (limit) set_limit(b, &s->joint[i], reach, limit + 4 * (size_t)i);
-        kind[i] = s->joint[i].kind;
+    for (int32_t i = 0, row = 0; i < n && !rc; i++, row += k.n) {
+        const abut_scene_joint *j = &s->joint[all[i].joint];
+        rc = make_joint(b, &all[i], &k, node + 8 * (size_t)i, &reach, err);
+        if (limit) set_limit(b, j, reach, limit + 4 * (size_t)i);
+        if (weld) weld[i] = j->kind == ABUT_JOINT_WELD ? all[i].joint : -1;
+        kind[i] = j->kind;
         first[2 * i] = row, first[2 * i + 1] = row + k.n;
         memcpy(along + 11 * (size_t)row, k.along, (size_t)k.n * sizeof *k.along);
         memcpy(apart + 12 * (size_t)row, k.apart, (size_t)k.n * sizeof *k.apart);
-        memcpy(axis + 3 * (size_t)i, s->joint[i].direction, 3 * sizeof *axis);
-        const double *at = kind[i] == ABUT_JOINT_DISTANCE ? s->joint[i].to : s->joint[i].at;
-        abut_v3_put(point + 3 * (size_t)i, kind[i] == ABUT_JOINT_FIXED ? k.center[1] : abut_v3_get(at));
+        memcpy(axis + 3 * (size_t)i, j->direction, 3 * sizeof *axis);
+        const double *at = kind[i] == ABUT_JOINT_DISTANCE ? j->to : j->at;
+        const int central = kind[i] == ABUT_JOINT_FIXED || kind[i] == ABUT_JOINT_WELD;
+        abut_v3_put(point + 3 * (size_t)i, central ? k.center[1] : abut_v3_get(at));
     }
-    if (!rc) rc = put_gears(b, err);
-    if (!rc) rc = put_friction(b, err);
-    return rc ? rc : put_motors(b, err);
+    if (!rc) rc = put_gears(b, n, err);
+    if (!rc) rc = put_friction(b, n, err);
+    return rc ? rc : put_motors(b, n, err);
+}
+
+abut_status abut_build_joints(abut_build *b, abut_err *err)
+{
+    maker k;
+    int32_t rows = 0, unused[8];
+    double reach = 0;
+    listed *all;
+    int32_t n;
+    abut_status rc = list_joints(b, &all, &n, err);
+    for (int32_t i = 0; i < n && !rc; i++, rows += k.n) rc = make_joint(b, &all[i], &k, unused, &reach, err);
+    if (!rc && rows) rc = put_joints(b, all, n, rows, err);
+    free(all);
+    return rc;
 }

@@ -189,6 +189,7 @@ void abut_scene_clear(abut_scene *s)
     for (int32_t i = 0; i < s->nseams; i++)
         for (int k = 0; k < 2; k++) abut_scene_select_clear(&s->seam[i].side[k]);
     free(s->attachment), free(s->seam);
+    for (int32_t i = 0; i < s->njoints; i++) abut_scene_select_clear(&s->joint[i].select);
     for (int32_t i = 0; i < s->nmotors; i++) ABUT_FREE(s->motor[i].value.time, s->motor[i].value.value);
     free(s->cohesion), free(s->joint), free(s->motor);
     for (int32_t i = 0; s->material && i < s->nmaterials; i++) free(s->material[i].knot), free(s->material[i].slope);

@@ -217,7 +217,7 @@ typedef struct abut_scene_motion {
     int hold;                       /* 1: after t1 the nodes stay fixed until another motion moves them */
 } abut_scene_motion;
 
-/* A joint of two rigid objects, or of the world and one. */
+/* A joint of two rigid objects, of the world and one, or of a rigid and a soft one. */
 typedef struct abut_scene_joint {
     char name[ABUT_SCENE_NAME], from[ABUT_SCENE_FROM];
     int kind, has[ABUT_JOINTS];     /* ABUT_JOINT_*; the kinds that are said */
@@ -230,6 +230,7 @@ typedef struct abut_scene_joint {
     int has_limits;
     double limit[2];                /* rad or m */
     double friction;                /* N m or N */
+    abut_scene_select select;       /* of a weld: nodes of the second body */
     int32_t of[2];                  /* of a gear: rows of two joints */
     double ratio;                   /* of a gear: coordinate of the first over that of the second */
 } abut_scene_joint;

@@ -452,6 +452,28 @@ Y
         exit off(friction, -I * 36 / 2) || off(load, 0.5 * 0.5 / (2 * I)) || off(damping, -(2 * 9.81 * x - 100 * x ^ 2 - v ^ 2)) || numerical ^ 2 > 0.01 ^ 2 }'
 }
 
+@test "a weld has one force in tables, and a run with it the same bytes when restarted" {
+    cat > weld.yaml <<'Y'
+contact: {dhat: 1 mm}
+materials: {steel: {density: 2000}, rubber: {density: 1000, young: 2e5, poisson: 0.4}}
+objects:
+  plate: {generate: {box: {size: [0.2, 0.02, 0.2], cells: [1, 1, 1]}}, material: steel, rigid: true, translate: [0, 0.06, 0]}
+  pad: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [3, 3, 3]}}, material: rubber}
+joints:
+  glue: {weld: {select: {box: [[-1, 0.049, -1], [1, 1, 1]]}}, between: [plate, pad]}
+motion: [{select: {object: plate}, fix: true}]
+Y
+    "$BIN/mesh-prep" -q weld.yaml -o start.abut
+    "$BIN/step" -q -j 1 -n 100 start.abut | "$BIN/ccd-check" -q -o whole.abut
+    "$BIN/step" -q -j 3 -n 40 start.abut | "$BIN/step" -q -j 1 -n 60 -o halves.abut
+    "$BIN/step" -q -j 1 -n 100 start.abut -o again.abut
+    cmp again.abut halves.abut
+    "$BIN/export" -q whole.abut --csv a.csv
+    column a.csv glue.force_y_N | awk 'END { d = $1 / 9.81 - 1; exit !(d * d < 1e-10) }'
+    column a.csv glue.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 101 }'
+    [ "$(head -1 a.csv | tr , '\n' | grep -c 'force_y_N$')" -eq 1 ]
+}
+
 @test "what knows no joints refuses them by name" {
     arms
     "$BIN/mesh-prep" -q arms.yaml -o start.abut

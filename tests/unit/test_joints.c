@@ -766,6 +766,41 @@ TEST(a_motor_turns_a_bent_shaft_through_a_universal_joint_as_its_closed_form_say
     world_close(&w);
 }
 
+/* A soft block under a plate that swings from a hinge: welded nodes follow exactly, and bear its weight, 1 kg, in the end. */
+TEST(welds_hold_nodes_of_a_soft_body_to_a_rigid_one_exactly_and_bear_it)
+{
+    world w;
+    world_scene(&w, "time: {step: 10 ms}\ncontact: {dhat: 1 mm}\n"
+                "materials: {steel: {density: 2000}, rubber: {density: 1000, young: 2e5, poisson: 0.4}}\nobjects:\n"
+                "  plate: {generate: {box: {size: [0.2, 0.02, 0.2], cells: [1, 1, 1]}}, material: steel, rigid: true,\n"
+                "          translate: [0, 0.06, 0]}\n"
+                "  pad: {generate: {box: {size: [0.1, 0.1, 0.1], cells: [2, 2, 2]}}, material: rubber}\n"
+                "joints:\n  hold: {hinge: {at: [0.05, 0.07, 0], direction: [0, 0, 1]}, between: [world, plate],\n"
+                "         damper: 0.2 N m s/rad}\n"
+                "  glue: {weld: {select: {box: [[-1, 0.049, -1], [1, 1, 1]]}}, between: [plate, pad]}\n");
+    CHECK(w.model.njo == 10 && w.model.nex == 1);
+    double lowest = 0, angle, position, f[3], torque[3], sum = 0, all = 0;
+    for (int n = 0; n < 500; n++) {
+        CHECK(!(n % 50 ? world_run(&w, 1) : world_judged(&w, 1)));
+        CHECK_NEAR(abut_joint_gap(&w.model, -1, get(&w, "node/x")), 0, 1e-10);
+        abut_joint_coordinates(&w.model, 0, get(&w, "node/x"), &angle, &position);
+        lowest = fmax(lowest, fabs(angle));
+    }
+    CHECK(lowest > 0.1);
+    for (int32_t j = 0; j < w.model.njo; j++) {
+        const int32_t *node = w.model.joint_node + 8 * j;
+        abut_joint_reaction(&w.model, j, get(&w, "node/x"), get(&w, "joint/multiplier"), f, torque);
+        if (w.model.joint_kind[j] != ABUT_JOINT_WELD) all = f[1];
+        else sum += f[1];
+        if (w.model.joint_kind[j] != ABUT_JOINT_WELD) continue;
+        CHECK(w.model.joint_weld[j] == 1 && node[5] < 0);
+        CHECK_NEAR(w.model.X[3 * node[4] + 1], 0.05, 1e-12);
+    }
+    CHECK_NEAR(sum / 9.81, 1, 1e-4);
+    CHECK_NEAR(all / (9.81 * 2.6), 1, 1e-4);
+    world_close(&w);
+}
+
 /* A bead on a rod that a motion turns: r = r0 cosh(w t), pressed sideways by 2 m w r'. */
 TEST(a_bead_on_a_rod_that_a_motion_turns_goes_outwards_as_its_equation_says)
 {
@@ -854,6 +889,13 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
         { BODIES "joints: {j: {ball: {at: [0, 0, 0]}, between: [a, b], friction: 1}}\n", "of a hinge or a slider" },
 #define MOTOR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, s: {slider: {at: " \
     "[0, 0, 0], direction: [1, 0, 0]}, between: [a, b]}, p: {ball: {at: [0, 0, 0]}, between: [a, b]}}\nmotors: [" with "]\n"
+#define WELD(between, with) BODIES "joints: {j: {weld: {select: {" with "}}, between: [" between "]}}\n"
+        { WELD("world, soft", "surface: true"), "expected a rigid object and one that deforms" },
+        { WELD("a, b", "surface: true"), "expected a rigid object and one that deforms" },
+        { WELD("soft, b", "surface: true"), "'soft' is not rigid" },
+        { WELD("a, soft", "object: b"), "selects nodes of other objects than 'soft'" },
+        { WELD("a, soft", "box: [[90, 90, 90], [91, 91, 91]]"), "selects no node" },
+        { WELD("a, soft", "surface: true") "motion: [{select: {object: soft}, fix: true}]\n", "which a motion moves" },
 #define GEAR(with) BODIES "joints: {j: {hinge: {at: [0, 0, 0], direction: [1, 0, 0]}, between: [world, a]}, k: {hinge: {at: [" \
     "3, 0, 0], direction: [1, 0, 0]}, between: [world, b]}, p: {ball: {at: [3, 0, 0]}, between: [a, b]}, g: {" with "}}\n"
         { GEAR("gear: {of: [j, q], ratio: 2}"), "no joint is called 'q'" },
