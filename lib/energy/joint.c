@@ -359,6 +359,7 @@ static abut_status load(void *self, const abut_frame *f, const abut_term_frame *
     take(t->newtons, f->joint_multiplier, m->njr);
     take(t->start, f->joint_coordinate, m->njo);
     take(t->target, f->joint_target, m->njo);
+    t->resumes = f->x0 != NULL;
     return ABUT_OK;
 }
 
@@ -405,7 +406,7 @@ static abut_status begin(void *self, const abut_term_step *step, abut_err *err)
         if (t->counts[j]) t->start[j] = wound(t, j, step->x0, t->start[j], NULL);
         t->motor[j] = abut_motor_step(t->model, j, step->time);
         if (s->kind == ABUT_MOTOR_PLACE) t->target[j] = s->value;
-        if (s->kind == ABUT_MOTOR_RATE) t->target[j] = (s->begins ? t->start[j] : t->target[j]) + s->value;
+        if (s->kind == ABUT_MOTOR_RATE && !t->resumes) t->target[j] = (s->begins ? t->start[j] : t->target[j]) + s->value;
     }
     return ABUT_OK;
 }

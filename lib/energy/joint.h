@@ -26,6 +26,7 @@ typedef struct abut_joints {
     int bend;               /* 1: some rows are not linear */
     double *weight;         /* [njo * 4 * 11] of vectors of the coordinate: weights of the nodes, and a constant; NULL: none */
     double *start, *target; /* [njo] coordinates where the step starts, of exact motors at its end */
+    int resumes;            /* 1: the step has passes behind it, and its targets */
     abut_motor *motor;      /* [njo] in this step */
     uint8_t *counts;        /* [njo] 1: its coordinate is of use */
     uint8_t *has;           /* [nv] 1: a joint has the node */

@@ -452,6 +452,27 @@ Y
         exit off(friction, -I * 36 / 2) || off(load, 0.5 * 0.5 / (2 * I)) || off(damping, -(2 * 9.81 * x - 100 * x ^ 2 - v ^ 2)) || numerical ^ 2 > 0.01 ^ 2 }'
 }
 
+@test "motors go on once in a step whose friction passes are solved by hand" {
+    cat > push.yaml <<'Y'
+time: {step: 5 ms}
+contact: {dhat: 1 mm, friction: {mu: 0.3, lags: 3}}
+objects:
+  block: {generate: {box: {size: [0.1, 0.05, 0.1], cells: [1, 1, 1]}}, rigid: true, translate: [0.2, 0.0255, 0]}
+  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}
+joints: {push: {slider: {at: [0.2, 0.026, 0], direction: [1, 0, 0]}, between: [world, block]}}
+motors: [{joint: push, rate: 10 cm/s}]
+Y
+    "$BIN/mesh-prep" -q push.yaml -o now.abut
+    local k
+    for k in 1 2 3 4 5 6; do
+        "$BIN/step" -q --one-pass now.abut | "$BIN/friction-lag" -q -o next.abut
+        mv next.abut now.abut
+    done
+    "$BIN/export" -q now.abut --csv a.csv
+    paste <(column a.csv time_s) <(column a.csv pending) <(column a.csv push.position_m) |
+        awk '$2 == 0 { d = $3 - 0.1 * $1; if (d * d > 1e-20) bad = 1; n++ } END { exit bad || n < 3 }'
+}
+
 @test "a weld has one force in tables, and a run with it the same bytes when restarted" {
     cat > weld.yaml <<'Y'
 contact: {dhat: 1 mm}

@@ -5,7 +5,8 @@ prep, formats = sys.argv[1:]
 HOMES = [("objects.NAME.generate.", "GENERATORS"), ("objects.NAME.shell.pressure.factor.", "MOTIONS"),
          ("objects.NAME.shell.", "MATERIALS"), ("objects.NAME.rod.", "MATERIALS"),
          ("objects.NAME.particle.", "MATERIALS"), ("objects.NAME.sequence.", "MOTIONS"), ("materials.", "MATERIALS"),
-         ("joints.NAME.weld.select.", "MOTIONS"), ("selections.", "MOTIONS"), ("motion.", "MOTIONS"), ("attachments.", "MOTIONS"), ("seams.", "MOTIONS"), ("", "SCENE")]
+         ("joints.NAME.weld.select.", "MOTIONS"),
+         ("selections.", "MOTIONS"), ("motion.", "MOTIONS"), ("attachments.", "MOTIONS"), ("seams.", "MOTIONS"), ("", "SCENE")]
 text = {d: open(f"{formats}/{d}.md").read() for d in ("SCENE", "MATERIALS", "GENERATORS", "MOTIONS")}
 words = {d: set(re.findall(r"[\w-]+", " ".join(re.findall(r"`([^`]*)`", t) + re.findall(r"```yaml\n(.*?)```", t, re.S))))
          for d, t in text.items()}
