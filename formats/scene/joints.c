@@ -1,5 +1,6 @@
 /* Joints of a scene: each names two rigid objects, or the world and one, its kind and its place. */
 #include "base/order.h"
+#include "base/words.h"
 #include "formats/scene/keys.h"
 
 #include <math.h>
@@ -209,7 +210,8 @@ static abut_status read_gear(abut_scene *s, const abut_tree *t, abut_scene_joint
         }
     }
     if (!rc && (j->of[0] == j->of[1] || n != 2))
-        rc = abut_tree_fail(of, err, "of: the joints have %d bodies beside the world, expected two", n);
+        rc = abut_tree_fail(of, err, "of: the joints have %d %s beside the world, expected two", n,
+                            abut_plural(n, "body", "bodies"));
     if (!rc && j->ratio == 0) rc = abut_tree_fail(abut_tree_find(gear, "ratio"), err, "ratio: 0: expected another number");
     return rc;
 }

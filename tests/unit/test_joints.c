@@ -900,7 +900,7 @@ TEST(joints_are_refused_by_name_where_they_mean_nothing)
     "3, 0, 0], direction: [1, 0, 0]}, between: [world, b]}, p: {ball: {at: [3, 0, 0]}, between: [a, b]}, g: {" with "}}\n"
         { GEAR("gear: {of: [j, q], ratio: 2}"), "no joint is called 'q'" },
         { GEAR("gear: {of: [j, p], ratio: 2}"), "'p' is no hinge and no slider" },
-        { GEAR("gear: {of: [j, j], ratio: 2}"), "the joints have 1 bodies" },
+        { GEAR("gear: {of: [j, j], ratio: 2}"), "the joints have 1 body beside" },
         { GEAR("gear: {of: [j, k], ratio: 0}"), "ratio: 0" },
         { GEAR("gear: {of: [j, k], ratio: 2}, between: [a, b]"), "a gear has the bodies of its joints" },
         { GEAR("gear: {of: [j, k]}"), "ratio" },
