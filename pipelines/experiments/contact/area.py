@@ -99,7 +99,8 @@ def plate(form, mm, folder):
     dhat, pads = 0.5e-3, ((16, -0.05), (8, 0.05))
     pad = "\n".join(f"""  pad{i}: {{generate: {{box: {{size: [0.032, 0.01, 0.032], cells: [{c}, 2, {c}]}}}}, material: hard,
          translate: [{x}, -0.005, 0]}}""" for i, (c, x) in enumerate(pads))
-    fixed = "\n".join(f"  - {{select: {{object: pad{i}, box: [[-1, -0.0101, -1], [1, -0.0099, 1]]}}, fix: true}}" for i in range(2))
+    fixed = "\n".join(f"  - {{select: {{object: pad{i}, box: [[-1, -0.0101, -1], [1, -0.0099, 1]]}}, fix: true}}"
+                      for i in range(2))
     R, counts, verdict = run(SCENE + contact(form, dhat, 1000) + f"""materials:
   hard: {{model: neo-hookean, density: 1000, young: 1e9, poisson: 0.0001}}
 objects:
@@ -108,7 +109,8 @@ objects:
           translate: [0, {0.01 + 0.95 * dhat}, 0]}}
 motion:
 {fixed}
-  - {{select: {{object: plate, box: [[-1, {0.0199 + 0.95 * dhat}, -1], [1, {0.0201 + 0.95 * dhat}, 1]]}}, traction: [0, -273.07, 0]}}
+  - {{select: {{object: plate, box: [[-1, {0.0199 + 0.95 * dhat}, -1], [1, {0.0201 + 0.95 * dhat}, 1]]}},
+     traction: [0, -273.07, 0]}}
 """, folder)
     rows = []
     for i, (c, x) in enumerate(pads):
