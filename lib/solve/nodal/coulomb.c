@@ -255,6 +255,9 @@ static void forget(abut_coulomb_state *s)
     s->unbalanced = NAN;
 }
 
+enum { SOONEST = 5, LATER = 2 };    /* changes until weights are compared first; times as many until they are again: late changes
+                                     * are those of the slowest modes, and weights that follow them would never settle */
+
 void abut_coulomb_begin(abut_coulomb_state *s)
 {
     const size_t bytes = 3 * (size_t)s->nodes * sizeof(double);
@@ -263,6 +266,7 @@ void abut_coulomb_begin(abut_coulomb_state *s)
     s->delta = s->delta_2 = NAN;
     s->left = 0;
     s->iterations = 0;
+    s->fit.next = SOONEST;
     forget(s);
 }
 
@@ -335,7 +339,7 @@ static abut_status measure_step(abut_coulomb_state *s, const abut_coulomb_system
 typedef struct body_sums {
     double momentum, law;   /* residuals */
     double impulse;         /* of its contacts */
-    double motion;          /* W p */
+    double motion;          /* W p, by the first weights */
     double apart, nodes;    /* m/s: |v - p|; of contacts */
 } body_sums;
 
@@ -364,7 +368,7 @@ static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system 
         to->apart += apart;
         to->nodes++;
         to->impulse += w * length3(s->lambda + i);
-        to->motion += w * length3(p);
+        to->motion += w * length3(p) / (y->times ? y->times[y->body[s->moved.node[k]]] : 1);
     }
 }
 
@@ -708,8 +712,7 @@ static abut_status append(abut_coulomb_state *s, const abut_coulomb_system *y, a
 
 /* ---- weights that fit the dynamics ---- */
 
-enum { SOONEST = 5, OFTEN = 20 };   /* changes until weights are compared first, and from then on */
-#define LIGHT 1.5       /* times the weights of a body: from here they follow, */
+#define LIGHT 1.5       /* times the weights of a body: above it they follow, */
 #define HEAVY 0.25      /* and below this */
 
 /* Adds the changes since the last iteration to the sums of their bodies. */
@@ -746,13 +749,13 @@ static int find_unfit(const abut_coulomb_state *s, size_t n, double *times)
 /* Gives bodies weights that fit; impulses stay, and q begins anew at v. */
 static abut_status fit_weights(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
 {
-    int changed = 0;
+    s->fit.next *= LATER;
     if (!find_unfit(s, y->body ? (size_t)y->bodies : 1, s->next)) return ABUT_OK;
     for (int32_t k = 0; k < s->moved.n; k++)
         for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++)
             s->rhs[i] = y->w[s->moved.node[k]] * s->lambda[i];
-    const abut_status rc = y->reweigh(y->ctx, s->next, &changed, err);
-    if (rc || !changed) return rc;
+    const abut_status rc = y->reweigh(y->ctx, s->next, err);
+    if (rc) return rc;
     for (int32_t k = 0; k < s->moved.n; k++)
         for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             s->lambda[i] = y->inv_w[s->moved.node[k]] * s->rhs[i];
@@ -822,7 +825,7 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
             done = done && s->projected;
         }
         if (done || rc) break;
-        if (s->fit.changes == SOONEST || (s->fit.changes && s->fit.changes % OFTEN == 0)) rc = fit_weights(s, y, t, err);
+        if (s->fit.changes >= SOONEST && s->iterations >= s->fit.next) rc = fit_weights(s, y, t, err);
         if (!rc && s->projected) rc = go_on(s, y, t, o, err);
     }
     complete(s, y);

@@ -87,6 +87,7 @@ typedef struct abut_coulomb_system {
     double h;               /* s: lengths are velocities times this */
     const double *f;        /* [3 nodes] N s */
     const double *w, *inv_w;    /* [nodes] kg, 1/kg; both 0: no contact has the node, p = v */
+    const double *times;    /* [bodies] what `reweigh` has multiplied the weights by so far; NULL: 1 */
     const double *x;        /* [3 nodes] m: points where forces act; with `multiply` */
     const int32_t *body;    /* [nodes] numbers below `bodies`: each body balances by itself; NULL: all is one body */
     int32_t bodies;
@@ -101,9 +102,8 @@ typedef struct abut_coulomb_system {
     void (*multiply)(void *ctx, const double *d, double *out);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
-    /** Multiplies the weights of body b by times[b], as far as they may change, and factors anew if one has; NULL: weights
-     * stay. */
-    abut_status (*reweigh)(void *ctx, const double *times, int *changed, abut_err *err);
+    /** Multiplies the weights of body b by times[b] and factors anew; NULL: weights stay. */
+    abut_status (*reweigh)(void *ctx, const double *times, abut_err *err);
     /** Applies other constraints before v is solved for: writes f for the motion by v; *left, m: their residual.  NULL: f
      * stays. */
     abut_status (*local)(void *ctx, const double *v, double *left, abut_err *err);
@@ -141,7 +141,7 @@ typedef struct abut_coulomb_state {
     struct abut_fit {
         double *pull;       /* [3 nodes] N s: A v - f at the last iteration */
         double *sum;        /* [2 nodes] kg m^2/s^2: of dF^2/w and w dv^2, for each body */
-        int changes;        /* in the sums */
+        int changes, next;  /* in the sums; as many as the weights are compared after */
     } fit;
     int projected;          /* p and lambda are of a projection of q, onto all contacts */
     struct abut_mixing {

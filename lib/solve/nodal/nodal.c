@@ -195,9 +195,8 @@ static int weigh(abut_nodal *s, int32_t i)
     const int32_t row = p->row[i];
     if (row < 0 || s->of.w[i] > 0) return 0;
     double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
-    const double body = abut_components_mass(&s->parts, row);
-    const double first = abut_nodal_weight(block, p->model->mass[i], body, s->opt.beta, s->opt.sigma);
-    const double w = fmin(body / 2, s->of.times[s->parts.of[row]] * first);
+    const double mass = abut_components_mass(&s->parts, row), times = s->of.times[s->parts.of[row]];
+    const double w = times * abut_nodal_weight(block, p->model->mass[i], mass, s->opt.beta, s->opt.sigma);
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
@@ -224,22 +223,21 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
 }
 
-/* Multiplies the weights of each component, up to half of its mass, and factors A + W if one changes. */
-static abut_status reweigh(void *ctx, const double *times, int *changed, abut_err *err)
+/* Multiplies the weights of each component, and factors A + W. */
+static abut_status reweigh(void *ctx, const double *times, abut_err *err)
 {
     abut_nodal *s = ctx;
     const abut_objective *p = &s->objective;
     for (int32_t i = 0; i < p->model->nv; i++) {
         const int32_t row = p->row[i];
         if (row < 0 || !(s->of.w[i] > 0)) continue;
-        const double w = fmin(abut_components_mass(&s->parts, row) / 2, times[s->parts.of[row]] * s->of.w[i]);
-        for (size_t k = 0, at = 9 * s->matrix.A.ptr[row]; k < 3; k++) s->matrix.A.val[at + 4 * k] += w - s->of.w[i];
-        *changed |= w != s->of.w[i];
-        s->of.w[i] = w;
-        s->of.inv_w[i] = 1 / w;
+        const double by = times[s->parts.of[row]];
+        for (size_t k = 0, at = 9 * s->matrix.A.ptr[row]; k < 3; k++) s->matrix.A.val[at + 4 * k] += (by - 1) * s->of.w[i];
+        s->of.w[i] *= by;
+        s->of.inv_w[i] = 1 / s->of.w[i];
     }
     for (int32_t c = 0; c < s->parts.rows; c++) s->of.times[c] *= times[c];
-    return *changed ? abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err) : ABUT_OK;
+    return abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err);
 }
 
 /* ---- contacts ---- */
@@ -290,8 +288,8 @@ static abut_status split(void *ctx, const double *v, double *left, abut_err *err
 static abut_coulomb_system system_of(abut_nodal *s)
 {
     return (abut_coulomb_system){ .nodes = s->objective.model->nv, .h = step_size(s), .f = s->of.f, .w = s->of.w,
-                                  .inv_w = s->of.inv_w, .x = s->objective.xn, .body = s->parts.body, .bodies = s->parts.rows,
-                                  .awake = s->opt.split ? NULL : &s->parts.awake,
+                                  .inv_w = s->of.inv_w, .times = s->of.times, .x = s->objective.xn,
+                                  .body = s->parts.body, .bodies = s->parts.rows, .awake = s->opt.split ? NULL : &s->parts.awake,
                                   .solve = abut_nodal_solve_iteration,
                                   .near = NEAR * s->opt.reserve, .multiply = s->opt.split ? NULL : multiply, .append = append,
                                   .reweigh = s->opt.split ? NULL : reweigh, .local = s->opt.split ? split : NULL, .ctx = s };
