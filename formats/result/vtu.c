@@ -24,7 +24,7 @@
 
 /* ---- one DataArray: inline base64 of zlib blocks (vtkZLibDataCompressor, header of 64-bit counts) ---- */
 
-enum { BLOCK = 1 << 17, LEVEL = 4 };
+enum { BLOCK = 1 << 17, LEVEL = 1 };
 
 /* The blocks of the data, compressed and joined; head: count, size of a block, size of a partial last block, then the
  * compressed size of each. */
