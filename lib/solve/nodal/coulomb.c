@@ -372,6 +372,15 @@ static void sum_momentum(const abut_coulomb_state *s, const abut_coulomb_system 
     }
 }
 
+/* Adds the cohesion of contacts to the impulses of their bodies: it pulls as much as the contact bears beyond what shows at the
+ * nodes. */
+static void add_cohesion(const abut_coulomb_system *y, const abut_touching *t, body_sums *sum)
+{
+    for (size_t c = 0; c < t->n; c++)
+        for (int32_t e = t->first[c]; t->cohesion[c] > 0 && e < t->first[c + 1]; e++)
+            sums_of(y, sum, t->node[e])->impulse += fabs(t->b[e]) * t->cohesion[c];
+}
+
 /* Forces on the affine motions of a body. */
 typedef struct affine_sums {
     double nodes, middle[3];    /* m */
@@ -477,6 +486,7 @@ static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_sys
     if (!sum) return abut_fail(err, ABUT_E_NOMEM, "forces of contacts on %zu bodies", n);
     abut_status rc = ABUT_OK;
     sum_momentum(s, y, sum);
+    add_cohesion(y, t, sum);
     s->unbalanced = largest_part(sum, n);
     const int exact = s->unbalanced <= balance && !o->rough;
     if (exact && y->multiply) {
