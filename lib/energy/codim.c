@@ -342,8 +342,7 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
         memset(val, 0, abut_packed_size(4) * s->t.n * sizeof *val);
         codim_hessian_as_is(&s->t, at->z, parts(at), s->strain_kappa, scale, val);
     } else {
-        hessians(&(abut_codim_ask){ .t = &s->t, .x = at->z, .parts = parts(at), .kappa = s->strain_kappa, .scale = scale,
-                                    .tension = s->tension, .limits = &s->ahead, .share = s->share }, val);
+        abut_codim_hessian_ahead(&s->t, at->z, parts(at), s->strain_kappa, scale, s->tension, &s->ahead, val);
     }
 }
 

@@ -105,7 +105,6 @@ typedef struct abut_codim_state {
     int near_limit;         /* successive iterations that left a shell close to a limit */
     double *tension;        /* [nrd] N: forecast of the tension of rod segments, for the Hessian */
     abut_stretch_ahead ahead;   /* stretch limits that the next direction meets */
-    double share;           /* of second derivatives in Hessians (energy/codim_elements.h) */
 } abut_codim_state;
 
 /** Counts an iterate whose shells have `room` (abut_codim_stretch) left to their bounds.  1: a shell was close to its bound in

@@ -163,16 +163,6 @@ static void pack(const frames *h, const abut_lanes *U, const abut_lanes *B, cons
     abut_shell_pack_lanes(h->G, h->R, U, B, V, H);
 }
 
-static void plane_frame(const abut_codim_ask *a, const abut_plane_principal *p, const double s[2], abut_plane_frame *f)
-{
-    abut_plane_frame whole;
-    if (!a->as_is) abut_plane_project(p, s, f);
-    if (!a->as_is && !(a->share > 0)) return;
-    abut_plane_as_is(p, s, a->as_is ? f : &whole);
-    for (int k = 0; k < 16 && !a->as_is; k++) f->G[k] += a->share * (whole.G[k] - f->G[k]);
-    for (int k = 0; k < 3 && !a->as_is; k++) f->R[k] += a->share * (whole.R[k] - f->R[k]);
-}
-
 /* Writes all terms of shell l of the group but its fabric into lane l of out. */
 static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *out)
 {
@@ -181,7 +171,8 @@ static void frame_put(const abut_codim_ask *a, const group *g, int l, frames *ou
     abut_plane_frame f = { .P = { 0 } };
     if (w.isotropic || w.limit) {
         const abut_plane_principal p = principal(a, &w, s);
-        plane_frame(a, &p, s, &f);
+        if (a->as_is) abut_plane_as_is(&p, s, &f);
+        else abut_plane_project(&p, s, &f);
     }
     const double V[4] = { g->V[0][l], g->V[1][l], g->V[2][l], g->V[3][l] };
     if (w.limit && a->limits && a->limits->any) abut_stretch_ahead_frame(&a->limits->of[g->t[l]], a->kappa, s, V, f.G);

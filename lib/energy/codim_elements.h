@@ -16,7 +16,6 @@ typedef struct abut_codim_ask {
     const abut_stretch_ahead *limits;   /* for Hessians; NULL: limits at x */
     int add;                /* Hessians are added to H */
     int as_is;              /* Hessians are not projected */
-    double share;           /* 0 to 1: of its second derivative in the Hessian of an isotropic membrane; the rest is projected */
     size_t base;            /* forces and Hessians begin with those of this element */
 } abut_codim_ask;
 

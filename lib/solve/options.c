@@ -18,7 +18,7 @@ static const char *const precond_names[] = { "jacobi", "clusters", "rigid", NULL
 static const char *const contact_names[] = { "ignore", "springs", NULL };
 /* in the order of their bits */
 static const char *const without_names[] = { "look-ahead", "second-order", "lengthen", "reuse", "warm-start", "majorant",
-                                             "beyond", "rotations", "scale", "pairs", "blocked", "share", NULL };
+                                             "beyond", "rotations", "scale", "pairs", "blocked", NULL };
 static const char *const repair_names[] = { "barrier", "none", NULL };
 static const char *const line_search_names[] = { "penalty", "none", NULL };
 const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1] = { "gap", "volume", "impact", NULL };

@@ -49,8 +49,7 @@ enum {
     ABUT_WITHOUT_ROTATIONS = 128,   /* steps of stiff bodies along their rotations */
     ABUT_WITHOUT_SCALE = 256,       /* scale of constant matrices by the last step */
     ABUT_WITHOUT_PAIRS = 512,       /* curvature of the last steps in slow ends of Newton's method */
-    ABUT_WITHOUT_BLOCKED = 1024,    /* curvature of contacts that bound many directions */
-    ABUT_WITHOUT_SHARE = 2048       /* second derivatives of shells, as far as the matrix is definite */
+    ABUT_WITHOUT_BLOCKED = 1024     /* curvature of contacts that bound many directions */
 };
 /* Names of ABUT_CONSTRAINT_* and ABUT_ACTIVE_* (model/model.h), NULL at the end. */
 extern const char *const abut_constraint_names[ABUT_CONSTRAINTS + 1], *const abut_active_set_names[ABUT_ACTIVE_SETS + 1];
@@ -150,8 +149,7 @@ typedef double abut_interval[2];    /* low, high */
            "\nbeyond\tcorrected steps beyond the bounds of straight steps of shells" \
            "\nrotations\tsteps of stiff bodies along rotations\nscale\tscaled constant matrix of lbfgs-pd" \
            "\npairs\tcurvature of the last steps in slow ends" \
-           "\nblocked\tcurvature of contacts that bound many directions" \
-           "\nshare\tsecond derivatives of shells in Newton's matrix")) \
+           "\nblocked\tcurvature of contacts that bound many directions")) \
     F(search, int, max_newton, 10000, "max-newton", WHOLE(1, 0), BARRIER | INEQUALITIES, 0, "N", \
       TEXT("Newton iterations before a step is given up (default 10000)"))
 

@@ -149,28 +149,6 @@ a, b = (sum(json.loads(l)["newton_iterations"] for l in open(f)) for f in ("with
 assert a < 0.95 * b, (a, b)'
 }
 
-@test "a weak sheet that folds over a ball takes fewer iterations by a share of second derivatives; every step is judged clean, with the same bytes for any threads" {
-    cat > weak.yaml <<'Y'
-time: {step: 0.04 s}
-tolerance: 1e-3 m/s
-contact: {dhat: 1 mm}
-materials:
-  weak: {density: 472.6, young: 8210, poisson: 0.243, bending-young: 821000}
-objects:
-  ball:  {generate: {icosphere: {radius: 0.152, divisions: 4}}, obstacle: true}
-  floor: {half-space: {point: [0, -0.16, 0], normal: [0, 1, 0]}}
-  cloth: {generate: {cloth: {size: [0.6, 0.6], edge: 0.05, layout: rows}}, translate: [0, 0.16, 0], material: weak,
-          shell: {thickness: 0.318 mm, stretch-limit: 1.01}}
-Y
-    "$BIN/mesh-prep" -q weak.yaml -o weak.abut
-    for j in 1 3; do "$BIN/step" -q -n 8 -j $j --report with.jsonl weak.abut | "$BIN/ccd-check" -q -o with.$j.abut; done
-    cmp <("$BIN/export" --dump --array node/x with.1.abut) <("$BIN/export" --dump --array node/x with.3.abut)
-    "$BIN/step" -q -n 8 --without share --report without.jsonl weak.abut | "$BIN/ccd-check" -q -o without.abut
-    "$PYTHON" -c 'import json
-a, b = (sum(json.loads(l)["newton_iterations"] for l in open(f)) for f in ("with.jsonl", "without.jsonl"))
-assert a < 0.9 * b, (a, b)'
-}
-
 @test "a step of more than 50 iterations says what held them up, as its rows do; a blocked motion is named" {
     cat > throw.yaml <<'Y'
 gravity: [0, 0, 0]

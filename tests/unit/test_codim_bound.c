@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "energy/codim_elements.h"
+#include "energy/stretch.h"
 #include "math/svd3.h"
 #include "sparse/packed_inline.h"
 
@@ -300,37 +300,6 @@ TEST(limits_ahead_are_the_slope_of_the_barriers_where_a_direction_leads)
     }
     abut_arena_clear(&scratch);
     abut_stretch_ahead_clear(&ahead);
-    abut_codim_clear(&p.t);
-}
-
-TEST(a_share_of_second_derivatives_lies_between_the_projected_hessian_and_the_derivative_of_the_gradient)
-{
-    abut_rng r = { 31 };
-    double F[6], x[9], d[9], H[3][PACKED] = { { 0 }, { 0 }, { 0 } };
-    tile p;
-    tile_open(&p, ABUT_NEO_HOOKEAN, ABUT_MEMBRANE_ISOTROPIC, NULL);
-    stretched(0.7, 0.8, 1.1, F);    /* pressed along both axes: not positive definite */
-    corners(F, x);
-    for (int k = 0; k < 3; k++) {
-        const abut_codim_ask ask = { .t = &p.t, .x = x, .parts = ABUT_CODIM_ALL, .kappa = 1e3, .scale = 1, .share = 0.5 * k };
-        abut_codim_elements_hessian(&ask, ABUT_CODIM_SHELL, 0, 1, H[k]);
-    }
-    double least = 0;
-    for (int k = 0; k < 20; k++) {
-        const double h = 1e-5;
-        double g[2][12], to[9], change = 0;
-        for (int i = 0; i < 9; i++) d[i] = abut_rng_real(&r, -1, 1);
-        for (int side = 0; side < 2; side++) {
-            for (int i = 0; i < 9; i++) to[i] = x[i] + (side ? h : -h) * d[i];
-            const abut_codim_ask ask = { .t = &p.t, .x = to, .parts = ABUT_CODIM_ALL, .kappa = 1e3, .scale = 1 };
-            abut_codim_elements_gradient(&ask, ABUT_CODIM_SHELL, 0, 1, g[side]);
-        }
-        for (int i = 0; i < 9; i++) change += d[i] * (g[1][i] - g[0][i]) / (2 * h);
-        CHECK_NEAR(form(H[2], d), change, 1e-6 * form(H[0], d));
-        CHECK_NEAR(form(H[1], d), 0.5 * (form(H[0], d) + change), 1e-6 * form(H[0], d));
-        least = fmin(least, change);
-    }
-    CHECK(least < 0);
     abut_codim_clear(&p.t);
 }
 

@@ -1,7 +1,6 @@
 #include "solve/direction/newton.h"
 
 #include "energy/barrier.h"
-#include "energy/codim.h"
 #include "energy/joint.h"
 #include "model/motion.h"
 #include "solve/direction/lbfgs.h"
@@ -13,7 +12,6 @@
 #include <string.h>
 
 #define PAIRS 8         /* steps kept in slow ends */
-#define FIRST_SHARE 0.5 /* of a step */
 
 typedef struct newton {
     const abut_objective *p;
@@ -25,8 +23,6 @@ typedef struct newton {
     abut_quasi tail;            /* steps of a slow end */
     double last;                /* m: largest entry of the last direction */
     int slow;                   /* slow directions in a row */
-    double share;               /* of second derivatives, for the next matrix */
-    int wait, patience;         /* matrices before the next one with a share, and how many they were last time */
 } newton;
 
 /* Returns 1 if dir[3 nv] descends along the gradient g[3 nv]. */
@@ -78,8 +74,6 @@ static void begin_step(void *self)
     abut_quasi_begin(&n->tail);
     n->slow = 0;
     n->last = 0;
-    n->share = FIRST_SHARE;
-    n->wait = n->patience = 0;
     abut_objective_majorant_forget(n->p);
     abut_objective_ahead_forget(n->p);
 }
@@ -280,59 +274,6 @@ static abut_status solve(newton *n, const abut_point *at, const double *g, int p
     return n->joints ? close_joints(n, g, n->joints->g, dir, rep, err) : ABUT_OK;
 }
 
-/* ---- shells: how much of their Hessians is projected ----
- *
- * Where sheets fold, the projected matrix is several times too stiff, and second derivatives make one that is not positive
- * definite.  Newton's matrix has a share of these: more after each matrix that factors, half where one does not. */
-
-#define TRIES 2             /* factors of one matrix, before it is projected */
-#define MORE 1.05           /* times the share, after a factor: more of them fail if it grows faster */
-#define LEAST_SHARE 0.03125
-#define LONGEST_WAIT 9      /* matrices that are projected after one that bears no share: 1, 3, 9 */
-
-static int shares(const newton *n)
-{
-    const abut_model *m = n->p->model;
-    return m->nsh && !n->joints && !abut_newton_solve_iterates(&n->solve) &&
-           !(n->solve.user->search.without & ABUT_WITHOUT_SHARE);
-}
-
-/* dir = -H^-1 g, H with the share n->share of second derivatives; *solved 0: H is not positive definite. */
-static abut_status solve_shared(newton *n, const abut_point *at, double *dir, int *solved, abut_report *rep, abut_err *err)
-{
-    const abut_objective *p = n->p;
-    abut_codim_state *thin = abut_codim_state_of(&p->terms);
-    *solved = 0;
-    thin->share = n->share;
-    abut_status rc = abut_newton_solve_sum(&n->solve, &n->matrix, p, at, rep, err);
-    thin->share = 0;
-    if (rc || abut_newton_solve_iterates(&n->solve)) return rc;     /* iterations fail late where a factor fails at once */
-    abut_rows_gather(p, at->g, -1, n->solve.rhs);
-    n->solve.no_shift = 1;
-    rc = abut_newton_solve_first(&n->solve, &n->matrix, p, rep, err);
-    n->solve.no_shift = 0;
-    if (rc == ABUT_E_NUMERIC) return n->solve.bad_node = -1, ABUT_OK;
-    if (rc) return rc;
-    abut_rows_scatter(p, n->solve.sol, 1, dir);
-    *solved = descends(p, at->g, dir);
-    return ABUT_OK;
-}
-
-/* Newton's direction, its matrix with as large a share of second derivatives as it bears. */
-static abut_status solve_newton(newton *n, const abut_point *at, int pairs, double *dir, abut_direction_info *info,
-                                abut_report *rep, abut_err *err)
-{
-    int solved = 0;
-    if (!shares(n) || n->wait-- > 0) return solve(n, at, at->g, pairs, dir, info, rep, err);
-    for (int k = 0; k < TRIES && !solved; k++) {
-        const abut_status rc = solve_shared(n, at, dir, &solved, rep, err);
-        if (rc) return rc;
-        n->share = solved ? fmin(MORE * n->share, 0.5 * (1 + n->share)) : fmax(0.5 * n->share, LEAST_SHARE);
-    }
-    n->wait = n->patience = solved ? 0 : n->patience ? (int)fmin(3 * n->patience, LONGEST_WAIT) : 1;
-    return solved ? ABUT_OK : solve(n, at, at->g, pairs, dir, info, rep, err);
-}
-
 static abut_status reserve(newton *n, abut_err *err)
 {
     const int32_t nv = n->p->model->nv;
@@ -404,7 +345,7 @@ static abut_status find(void *self, const abut_point *at, double *dir, abut_dire
     int pairs = 0;
     abut_status rc = agree(n->p, at, err);
     if (!rc) rc = learn(n, at, &pairs, rep, err);
-    if (!rc) rc = solve_newton(n, at, pairs, dir, info, rep, err);
+    if (!rc) rc = solve(n, at, at->g, pairs, dir, info, rep, err);
     if (!rc && pairs) rc = check_pairs(n, at, dir, rep, err);
     const double length = abut_largest(dir, 3 * (size_t)n->p->model->nv);
     if (!pairs) n->slow = length > SHRINKS * n->last && length <= GROWS * n->last ? n->slow + 1 : 0;

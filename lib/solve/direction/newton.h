@@ -15,7 +15,6 @@ typedef struct abut_newton_solve {
     abut_ordering order;
     int exact;              /* the next solution shall be by a factor of its own matrix, in double precision */
     int no_single;          /* single precision has failed in this step for a factor wanted at once */
-    int no_shift;           /* a matrix that is not positive definite fails at once */
     int shifted;            /* the last matrix, by more than rounding needs: its solutions are shorter than Newton's directions */
     const abut_solve_options *user;
     int32_t bad_node;       /* after a factorisation that failed: of the pivot, or -1 */

@@ -305,7 +305,7 @@ static abut_status solve_whole(abut_newton_solve *s, abut_newton_matrix *A, cons
     rep->factorisations_double += last.in_double;
     rep->cg_iterations += last.iterations;
     report_seconds(s, rep);
-    if (rc == ABUT_E_NUMERIC && !s->no_shift) rc = factor_shifted(s, A, p, 1, rep, err);
+    if (rc == ABUT_E_NUMERIC) rc = factor_shifted(s, A, p, 1, rep, err);
     if (!rc && abut_reuse_last(&s->linear).in_double) s->exact = 0;
     return blame(s, p, rc, err);
 }
