@@ -79,8 +79,8 @@ static void time_sweeps(bench *b, double freeze, double *nominal)
     double *p = take(n3, sizeof *p);
     *nominal = INFINITY;
     for (int k = 0; k < RUNS; k++) {
-        const abut_project_options o = { .sweeps = 10 * SWEEPS, .asleep = freeze, .moved = s->state.moved,
-                                         .n_moved = s->state.n_moved };
+        const abut_project_options o = { .sweeps = 10 * SWEEPS, .asleep = freeze, .moved = s->state.moved.node,
+                                         .n_moved = s->state.moved.n };
         memset(s->contacts.rbar, 0, 3 * s->contacts.n * sizeof(double));
         const double clock = now(b);
         fail_on(abut_project(&s->state.projection, &s->contacts, s->of.inv_w, b->v_free, &o, p, &err), &err);

@@ -98,14 +98,24 @@ Y
     "$BIN/mesh-prep" -q inequalities.yaml | "$BIN/step" -q -n 2 -o inequalities.abut
 }
 
-# rigid.abut: two rigid bodies that do not meet, one locked, joined to the other, which a torque turns
+# rigid.abut: two rigid bodies that do not meet, one locked, joined to the other, which a torque turns; two wheels with a gear, of
+# which a motor drives one; soft nodes on the other body
 hostile_rigid() {
     cat >rigid.yaml <<'Y'
 abut: 1
 objects:
   a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, groups: [pair], lock: {translate: [true, false, false]}}
   b: {generate: {sphere: {radius: 1, cells: 2}}, rigid: true, translate: [0, 3, 0], groups: [pair]}
-joints: {j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b], spring: {stiffness: 1}, damper: 1, limits: [-1, 1]}}
+  c: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, translate: [5, 0, 0]}
+  d: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, rigid: true, translate: [8, 0, 0]}
+  soft: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, translate: [0, 6, 0]}
+joints:
+  j: {slider: {at: [0, 1, 0], direction: [0, 1, 0]}, between: [a, b], spring: {stiffness: 1}, damper: 1, limits: [-1, 1], friction: 1 N}
+  first: {hinge: {at: [5, 0, 0], direction: [0, 0, 1]}, between: [world, c]}
+  second: {hinge: {at: [8, 0, 0], direction: [0, 0, 1]}, between: [world, d]}
+  cogs: {gear: {of: [first, second], ratio: 2}}
+  glue: {weld: {select: {object: soft, box: [[-1, 5, -1], [1, 5.6, 1]]}}, between: [b, soft]}
+motors: [{joint: first, torque: {times: [0, 1 s], values: [0, 1 N m]}}]
 motion:
   - {select: {object: b}, torque: [0, 1 N m, 0]}
 Y
