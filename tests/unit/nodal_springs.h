@@ -150,10 +150,11 @@ static inline void springs_weigh(springs *e)
 }
 
 /* Multiplies all weights: the nodes are one body. */
-static inline abut_status springs_reweigh(void *ctx, const double *times, abut_err *err)
+static inline abut_status springs_reweigh(void *ctx, double *times, int *changed, abut_err *err)
 {
     springs *e = ctx;
     (void)err;
+    *changed = 1;
     e->times *= *times;
     for (int i = 0; i < e->n; i++) {
         e->w[i] *= *times;

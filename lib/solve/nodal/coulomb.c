@@ -756,16 +756,17 @@ static int find_unfit(const abut_coulomb_state *s, size_t n, double *times)
     return unfit;
 }
 
-/* Gives bodies weights that fit; impulses stay, and q begins anew at v. */
-static abut_status fit_weights(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, abut_err *err)
+/* Gives bodies weights that fit; impulses stay, and q begins anew at v.  *changed 1: it has. */
+static abut_status fit_weights(abut_coulomb_state *s, const abut_coulomb_system *y, abut_touching *t, int *changed,
+                               abut_err *err)
 {
     s->fit.next *= LATER;
     if (!find_unfit(s, y->body ? (size_t)y->bodies : 1, s->next)) return ABUT_OK;
     for (int32_t k = 0; k < s->moved.n; k++)
         for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++)
             s->rhs[i] = y->w[s->moved.node[k]] * s->lambda[i];
-    const abut_status rc = y->reweigh(y->ctx, s->next, err);
-    if (rc) return rc;
+    const abut_status rc = y->reweigh(y->ctx, s->next, changed, err);
+    if (rc || !*changed) return rc;
     for (int32_t k = 0; k < s->moved.n; k++)
         for (size_t i = 3 * (size_t)s->moved.node[k], end = i + 3; i < end; i++) {
             s->lambda[i] = y->inv_w[s->moved.node[k]] * s->rhs[i];
@@ -835,8 +836,9 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
             done = done && s->projected;
         }
         if (done || rc) break;
-        if (s->fit.changes >= SOONEST && s->iterations >= s->fit.next) rc = fit_weights(s, y, t, err);
-        if (!rc && s->projected) rc = go_on(s, y, t, o, err);
+        int changed = 0;
+        if (s->fit.changes >= SOONEST && s->iterations >= s->fit.next) rc = fit_weights(s, y, t, &changed, err);
+        if (!rc && !changed) rc = go_on(s, y, t, o, err);
     }
     complete(s, y);
     return rc;

@@ -102,8 +102,9 @@ typedef struct abut_coulomb_system {
     void (*multiply)(void *ctx, const double *d, double *out);
     /** Appends contacts that the motion by v meets, and gives their nodes weights; NULL: none come. */
     abut_status (*append)(void *ctx, const double *v, int round, abut_touching *t, abut_err *err);
-    /** Multiplies the weights of body b by times[b] and factors anew; NULL: weights stay. */
-    abut_status (*reweigh)(void *ctx, const double *times, abut_err *err);
+    /** Multiplies the weights of body b by times[b], which it makes 1 where they may not change, and factors anew if one has
+     * changed; NULL: weights stay. */
+    abut_status (*reweigh)(void *ctx, double *times, int *changed, abut_err *err);
     /** Applies other constraints before v is solved for: writes f for the motion by v; *left, m: their residual.  NULL: f
      * stays. */
     abut_status (*local)(void *ctx, const double *v, double *left, abut_err *err);

@@ -195,8 +195,9 @@ static int weigh(abut_nodal *s, int32_t i)
     const int32_t row = p->row[i];
     if (row < 0 || s->of.w[i] > 0) return 0;
     double *block = s->matrix.A.val + 9 * s->matrix.A.ptr[row];
-    const double mass = abut_components_mass(&s->parts, row), times = s->of.times[s->parts.of[row]];
-    const double w = times * abut_nodal_weight(block, p->model->mass[i], mass, s->opt.beta, s->opt.sigma);
+    const double body = abut_components_mass(&s->parts, row);
+    const double first = abut_nodal_weight(block, p->model->mass[i], body, s->opt.beta, s->opt.sigma);
+    const double w = s->of.times[s->parts.of[row]] * first;
     s->of.w[i] = w;
     s->of.inv_w[i] = 1 / w;
     for (int k = 0; k < 3; k++) block[4 * k] += w;
@@ -223,21 +224,27 @@ static abut_status factor_weighed(abut_nodal *s, size_t first, abut_err *err)
     return unchanged ? ABUT_OK : abut_newton_factor(&s->solve, &s->matrix, &s->objective, s->rep, err);
 }
 
-/* Multiplies the weights of each component, and factors A + W. */
-static abut_status reweigh(void *ctx, const double *times, abut_err *err)
+/* Multiplies the weights of each component, and factors A + W if one changes.  A component with a node of half of its mass, as a
+ * frame's, keeps its weights. */
+static abut_status reweigh(void *ctx, double *times, int *changed, abut_err *err)
 {
     abut_nodal *s = ctx;
     const abut_objective *p = &s->objective;
     for (int32_t i = 0; i < p->model->nv; i++) {
         const int32_t row = p->row[i];
+        if (row >= 0 && s->of.w[i] >= abut_components_mass(&s->parts, row) / 2) times[s->parts.of[row]] = 1;
+    }
+    for (int32_t i = 0; i < p->model->nv; i++) {
+        const int32_t row = p->row[i];
         if (row < 0 || !(s->of.w[i] > 0)) continue;
         const double by = times[s->parts.of[row]];
         for (size_t k = 0, at = 9 * s->matrix.A.ptr[row]; k < 3; k++) s->matrix.A.val[at + 4 * k] += (by - 1) * s->of.w[i];
+        *changed |= by != 1;
         s->of.w[i] *= by;
         s->of.inv_w[i] = 1 / s->of.w[i];
     }
     for (int32_t c = 0; c < s->parts.rows; c++) s->of.times[c] *= times[c];
-    return abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err);
+    return *changed ? abut_newton_factor(&s->solve, &s->matrix, p, s->rep, err) : ABUT_OK;
 }
 
 /* ---- contacts ---- */
