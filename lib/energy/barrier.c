@@ -2,7 +2,6 @@
 
 #include "contact/area.h"
 #include "energy/term.h"
-#include "math/spd_inline.h"
 
 #include <assert.h>
 #include <float.h>
@@ -10,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The law of contact i; of half-space contact i, with D there. */
 abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut_pairs *pairs, size_t i)
 {
     const double xi = abut_pairs_xi(cm, pairs, i);
@@ -22,7 +20,7 @@ abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut
     return law;
 }
 
-static abut_barrier_law plane_law(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
+abut_barrier_law abut_barrier_law_of_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D)
 {
     const double xi = abut_pairs_plane_xi(cm, pairs, i), d = pairs->plane_dist[i];
     *D = d > xi ? (d - xi) * (d + xi) : 0;
@@ -70,7 +68,7 @@ abut_status abut_barrier_energy(const abut_collmesh *cm, const abut_pairs *pairs
         double sum = 0;
         for (size_t i = r.lo; i < r.hi; i++) {
             double D;
-            const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+            const abut_barrier_law law = abut_barrier_law_of_plane(cm, pairs, i, &D);
             sum += pairs->plane_mult[i] * abut_barrier(law, D, NULL, NULL);
         }
         part[nb + b] = sum;
@@ -114,36 +112,6 @@ static void block_gradient(const abut_collmesh *cm, const abut_pairs *pairs, con
     }
 }
 
-static void add_corners(const abut_collmesh *cm, int n, const int32_t *v, double by, const double *g, double *f)
-{
-    for (int c = 0; c < n; c++)
-        for (int d = 0; d < (v[c] < 0 ? 0 : 3); d++) f[3 * abut_collmesh_slot(cm, v[c]) + d] += by * g[3 * c + d];
-}
-
-/* f += kappa w b grad F of the contacts whose factor F varies (contact/area.h). */
-static void add_bent(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double *f)
-{
-    int32_t v[ABUT_AREA_CORNERS];
-    double g[3 * ABUT_AREA_CORNERS];
-    for (size_t k = 0; k < pairs->n_bent; k++) {
-        const size_t i = (size_t)pairs->bent[k];
-        const abut_barrier_law law = abut_barrier_law_of_contact(cm, pairs, i);
-        const double F = abut_area_factor_of(cm, pairs, i, y, v, g, NULL, NULL);
-        const double b = abut_barrier(law, abut_beyond2(pairs->dist2[i], law.xi), NULL, NULL);
-        add_corners(cm, ABUT_AREA_CORNERS, v, kappa * b * pairs->mult[i] / F, g, f);
-    }
-    for (size_t i = 0; i < pairs->n_plane; i++) {
-        const int32_t patch = pairs->plane_patch[i];
-        if (patch < 0) continue;
-        double D;
-        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
-        const double *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
-        const double F = abut_area_plane_factor(cm, pairs->plane_vert[i], patch, normal, y, g, NULL);
-        const int32_t corner[3] = { pairs->plane_vert[i], cm->area->normal[patch][0], cm->area->normal[patch][1] };
-        add_corners(cm, 3, corner, kappa * abut_barrier(law, D, NULL, NULL) * pairs->plane_mult[i] / F, g, f);
-    }
-}
-
 abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa,
                                   double *g, abut_arena *scratch, abut_err *err)
 {
@@ -161,11 +129,11 @@ abut_status abut_barrier_gradient(const abut_collmesh *cm, const abut_pairs *pai
             double *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->vert[i][c]);
             for (int d = 0; d < 3; d++) to[d] += kappa * pairs->mult[i] * part[12 * i + 3 * (size_t)c + d];
         }
-    if (cm->area) add_bent(cm, pairs, y, kappa, f);
+    if (cm->area) abut_barrier_factors_gradient(cm, pairs, y, kappa, f);
     for (size_t i = 0; i < pairs->n_plane; i++) {
         const double dist = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
         double D, db, *to = f + 3 * (size_t)abut_collmesh_slot(cm, pairs->plane_vert[i]);
-        const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+        const abut_barrier_law law = abut_barrier_law_of_plane(cm, pairs, i, &D);
         (void)abut_barrier(law, D, &db, NULL);
         for (int d = 0; d < 3; d++) to[d] += kappa * pairs->plane_mult[i] * db * 2 * dist * normal[d];
     }
@@ -179,13 +147,12 @@ size_t abut_barrier_elements(const abut_barrier_curvature *c, const abut_pairs *
     return pairs->n_plain + (pairs->n - pairs->n_plain) * abut_mollified_elements(c->ops) + pairs->n_plane;
 }
 
-/* The first element of contact i. */
-static size_t element_of(const abut_barrier_curvature *c, const abut_pairs *pairs, size_t i)
+size_t abut_barrier_element_of(const abut_barrier_curvature *c, const abut_pairs *pairs, size_t i)
 {
     return i < pairs->n_plain ? i : pairs->n_plain + (i - pairs->n_plain) * abut_mollified_elements(c->ops);
 }
 
-static size_t element_size(const abut_barrier_curvature *c)
+size_t abut_barrier_element_size(const abut_barrier_curvature *c)
 {
     return c->ops->rank ? ABUT_RANK_ONE * (size_t)c->ops->rank : abut_packed_size(4);
 }
@@ -219,91 +186,6 @@ static void normal_hessian(abut_barrier_law law, abut_stencil kind, const double
     }
 }
 
-/* ---- factors of contact by area that vary ---- */
-
-enum { BENT_NUMBERS = 3 * ABUT_AREA_CORNERS };
-
-/* Returns the multiplicity over F of bent contact k, of a half-space if k >= n_bent; its corners v; g, H of F; b and the
- * gradient gb of b in the corners; 0: there is no factor. */
-static double bent_contact(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k, int32_t v[ABUT_AREA_CORNERS],
-                           double *g, double *H, double *b, double gb[BENT_NUMBERS])
-{
-    double x[12], D, db;
-    for (int c = 0; c < ABUT_AREA_CORNERS; c++) v[c] = -1;
-    memset(gb, 0, BENT_NUMBERS * sizeof *gb);
-    if (k < p->n_bent) {
-        const size_t i = (size_t)p->bent[k];
-        const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
-        const double F = abut_area_factor_of(cm, p, i, y, v, g, H, NULL);
-        const abut_stencil kind = (abut_stencil)p->kind[i];
-        for (int c = 0; c < 3 * abut_stencil_size(kind); c++) x[c] = y[3 * (size_t)v[c / 3] + (size_t)(c % 3)];
-        const double d2 = abut_dist2_all(kind, x, NULL, gb, NULL);
-        *b = abut_barrier(law, abut_beyond2(d2, law.xi), &db, NULL);
-        for (int c = 0; c < BENT_NUMBERS; c++) gb[c] *= db;
-        return p->mult[i] / F;
-    }
-    const size_t i = k - p->n_bent;
-    const int32_t patch = p->plane_patch[i];
-    if (patch < 0) return 0;
-    const double *normal = cm->model->hs_normal + 3 * (size_t)p->plane[i];
-    double H9[81];
-    const abut_barrier_law law = plane_law(cm, p, i, &D);
-    const double F = abut_area_plane_factor(cm, p->plane_vert[i], patch, normal, y, g, H9);
-    v[0] = p->plane_vert[i], v[1] = cm->area->normal[patch][0], v[2] = cm->area->normal[patch][1];
-    for (int r = 0; r < 9; r++) memcpy(H + BENT_NUMBERS * r, H9 + 9 * r, 9 * sizeof *H);
-    *b = abut_barrier(law, D, &db, NULL);
-    for (int d = 0; d < 3; d++) gb[d] = db * 2 * p->plane_dist[i] * normal[d];
-    return p->plane_mult[i] / F;
-}
-
-/* The first of the contacts with factors that vary that is no less than i. */
-static size_t first_bent(const abut_pairs *p, size_t i)
-{
-    size_t lo = 0, hi = p->n_bent;
-    while (lo < hi) {
-        const size_t mid = (lo + hi) / 2;
-        if ((size_t)p->bent[mid] < i) lo = mid + 1;
-        else hi = mid;
-    }
-    return lo;
-}
-
-/* 1: b grad F grad F^T / F, about the size of b times the Hessian of F, is larger than F times the curvature of b along n. */
-static int factor_bends_more(const abut_collmesh *cm, const abut_pairs *p, const double *y, size_t k)
-{
-    const size_t i = (size_t)p->bent[k];
-    const abut_barrier_law law = abut_barrier_law_of_contact(cm, p, i);
-    int32_t v[ABUT_AREA_CORNERS];
-    double g[BENT_NUMBERS], db, ddb, gg = 0;
-    const double F = abut_area_factor_of(cm, p, i, y, v, g, NULL, NULL);
-    const double b = abut_barrier(law, abut_beyond2(p->dist2[i], law.xi), &db, &ddb);
-    for (int q = 0; q < 3 * abut_stencil_size((abut_stencil)p->kind[i]); q++) gg += g[q] * g[q];
-    return b * gg > F * F * 4 * p->dist2[i] * ddb;
-}
-
-/* Adds to the elements of contacts r the positive semidefinite part of b times the Hessian of F in the corners of the contact,
- * where that is large: crossings at the ends of edges.  With the other corners of F, and with grad b grad F^T, there are as many
- * iterations, and more entries of the matrix. */
-static void add_bent_hessian(const abut_collmesh *cm, const abut_pairs *p, const abut_barrier_curvature *c, const double *y,
-                             double kappa, abut_range r, double *val)
-{
-    for (size_t k = first_bent(p, r.lo); k < p->n_bent && (size_t)p->bent[k] < r.hi; k++) {
-        const size_t i = (size_t)p->bent[k];
-        const int corners = abut_stencil_size((abut_stencil)p->kind[i]), n = 3 * corners;
-        double *to = val + element_size(c) * element_of(c, p, i);
-        int32_t v[ABUT_AREA_CORNERS];
-        double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS], A[144];
-        if (!factor_bends_more(cm, p, y, k)) continue;
-        const double w = kappa * bent_contact(cm, p, y, k, v, g, H, &b, gb);
-        for (int q = 0; q < n * n; q++) A[q] = w * b * H[BENT_NUMBERS * (q / n) + q % n];
-        (void)abut_psd_project(n, A);
-        for (int a = 0; a < corners; a++)
-            for (int d = a; d < corners; d++)
-                for (int q = 0; q < 9; q++)
-                    to[9 * abut_packed_block(4, a, d) + (size_t)q] += A[n * (3 * a + q / 3) + 3 * d + q % 3];
-    }
-}
-
 /* Hessians of the contacts of r */
 static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, const double *y,
                           double kappa, abut_range r, double *val)
@@ -311,7 +193,7 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
     group four;
     double scale[ABUT_LANES];
     for (size_t i = r.lo; i < r.hi; i += four.n) {
-        double *to = val + element_size(c) * element_of(c, pairs, i);
+        double *to = val + abut_barrier_element_size(c) * abut_barrier_element_of(c, pairs, i);
         group_take(cm, pairs, y, i, r.hi, &four);
         for (size_t l = 0; l < four.n; l++) scale[l] = kappa * fmax(pairs->mult[i + l], c->ops->rank ? 0 : -INFINITY);
         const double (*x)[12] = (const double (*)[12])four.x;
@@ -320,18 +202,18 @@ static void block_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
         if (!cm->area || four.mollified || c->ops->kernel != ABUT_HESSIAN_PROJECTED) continue;
         for (size_t l = 0; l < four.n; l++)
             if (vertex_of_body(cm, pairs, i + l))
-                normal_hessian(four.law[l], four.kind, x[l], scale[l], to + l * element_size(c));
+                normal_hessian(four.law[l], four.kind, x[l], scale[l], to + l * abut_barrier_element_size(c));
     }
-    if (cm->area && c->ops->kernel == ABUT_HESSIAN_PROJECTED) add_bent_hessian(cm, pairs, c, y, kappa, r, val);
+    if (cm->area && c->ops->kernel == ABUT_HESSIAN_PROJECTED) abut_barrier_factors_hessian(cm, pairs, c, y, kappa, r, val);
 }
 
 void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot)
 {
     for (size_t i = 0; i < pairs->n; i++)
-        for (size_t k = element_of(c, pairs, i); k < element_of(c, pairs, i + 1); k++)
+        for (size_t k = abut_barrier_element_of(c, pairs, i); k < abut_barrier_element_of(c, pairs, i + 1); k++)
             for (size_t j = 0; j < 4; j++) slot[4 * k + j] = abut_collmesh_slot(cm, pairs->vert[i][j]);
     for (size_t i = 0; i < pairs->n_plane; i++) {
-        int32_t *to = slot + 4 * (element_of(c, pairs, pairs->n) + i);
+        int32_t *to = slot + 4 * (abut_barrier_element_of(c, pairs, pairs->n) + i);
         to[0] = abut_collmesh_slot(cm, pairs->plane_vert[i]);
         to[1] = to[2] = to[3] = -1;
     }
@@ -343,10 +225,10 @@ static void plane_hessian(const abut_collmesh *cm, const abut_pairs *pairs, cons
 {
     const double d = pairs->plane_dist[i], *normal = cm->model->hs_normal + 3 * (size_t)pairs->plane[i];
     double D, db, ddb;
-    const abut_barrier_law law = plane_law(cm, pairs, i, &D);
+    const abut_barrier_law law = abut_barrier_law_of_plane(cm, pairs, i, &D);
     kappa *= pairs->plane_mult[i];
     if (c->ops->rank) {
-        memset(to, 0, element_size(c) * sizeof *to);
+        memset(to, 0, abut_barrier_element_size(c) * sizeof *to);
         to[0] = kappa * abut_barrier_normal(c, law, d);
         for (int p = 0; p < 3; p++) to[1 + p] = normal[p];
         return;
@@ -362,15 +244,15 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
     const size_t n = pairs->n, nb = abut_blocks(n);
     #pragma omp parallel for schedule(dynamic, 1) if (nb > 2)
     for (size_t b = 0; b < nb; b++) block_hessian(cm, pairs, c, y, kappa, abut_block(n, b), val);
-    double *plane = val + element_size(c) * element_of(c, pairs, n);
-    for (size_t i = 0; i < pairs->n_plane; i++) plane_hessian(cm, pairs, c, kappa, i, plane + element_size(c) * i);
+    double *plane = val + abut_barrier_element_size(c) * abut_barrier_element_of(c, pairs, n);
+    for (size_t i = 0; i < pairs->n_plane; i++) plane_hessian(cm, pairs, c, kappa, i, plane + abut_barrier_element_size(c) * i);
 }
 
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, size_t i)
 {
     double D, db, e = 1;
     if (i >= pairs->n) {
-        const abut_barrier_law law = plane_law(cm, pairs, i - pairs->n, &D);
+        const abut_barrier_law law = abut_barrier_law_of_plane(cm, pairs, i - pairs->n, &D);
         (void)abut_barrier(law, D, &db, NULL);
         return -kappa * db * 2 * pairs->plane_dist[i - pairs->n] * pairs->plane_mult[i - pairs->n] / (h * h);
     }
@@ -388,7 +270,8 @@ double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs
 {
     const int plane = i >= pairs->n;
     double D, db, ddb;
-    const abut_barrier_law law = plane ? plane_law(cm, pairs, i - pairs->n, &D) : abut_barrier_law_of_contact(cm, pairs, i);
+    const abut_barrier_law law = plane ? abut_barrier_law_of_plane(cm, pairs, i - pairs->n, &D)
+                                       : abut_barrier_law_of_contact(cm, pairs, i);
     const double d2 = plane ? pairs->plane_dist[i - pairs->n] * pairs->plane_dist[i - pairs->n] : pairs->dist2[i];
     if (!plane) D = abut_beyond2(d2, law.xi);
     (void)abut_barrier(law, D, &db, &ddb);
@@ -542,10 +425,10 @@ static size_t blocked_elements(const abut_barrier_state *b, const abut_at *at)
 
 static void blocked_hessian(const abut_barrier_state *b, const abut_at *at, double scale, double *to)
 {
-    for (size_t i = 0; i < blocked_elements(b, at); i++, to += element_size(&b->curvature)) {
+    for (size_t i = 0; i < blocked_elements(b, at); i++, to += abut_barrier_element_size(&b->curvature)) {
         const blocked_at c = place_blocked(b, &b->blocked[i], at->y);
         const double k = scale * lacks(&c, b->blocked[i].force);
-        memset(to, 0, element_size(&b->curvature) * sizeof *to);
+        memset(to, 0, abut_barrier_element_size(&b->curvature) * sizeof *to);
         if (b->curvature.ops->rank) {
             to[0] = k;
             for (int j = 0; j < 3 * c.corners; j++) to[1 + j] = c.w[j / 3] * c.n[j % 3];
@@ -616,7 +499,8 @@ static void hessian(void *self, const abut_at *at, double scale, size_t lo, size
     (void)lo, (void)hi;
     if (!at->pairs) return;
     abut_barrier_hessian_by(b->cm, at->pairs, &b->curvature, at->y, scale * b->kappa, val);
-    blocked_hessian(b, at, scale, val + element_size(&b->curvature) * abut_barrier_elements(&b->curvature, at->pairs));
+    blocked_hessian(b, at, scale, val + abut_barrier_element_size(&b->curvature) *
+                                        abut_barrier_elements(&b->curvature, at->pairs));
 }
 
 static void destroy(void *self)
@@ -699,88 +583,3 @@ const abut_term_ops abut_term_barrier = { .name = "barrier", .kind = ABUT_TERM_C
                                           .set = "contacts", .elements = elements, .hessian = hessian, .stiffen = stiffen,
                                           .forecast_start = forecast_start, .forecast_step = forecast_step,
                                           .forecast_is_fair = forecast_is_fair, .free = destroy };
-
-/* ---- the factors of contact by area ----
- *
- * E = kappa w F b: the barrier has the part F b'' of the second derivative, with w F as its multiplicity; the rest is here.  Four
- * corners are those of the contact, the others those of its factor (contact/area.h). */
-
-typedef struct bent_state {
-    const abut_barrier_state *barrier;
-    int32_t *slot;          /* [ABUT_AREA_CORNERS cap] */
-    size_t cap;
-} bent_state;
-
-static abut_status bent_make(void **self, const abut_term_world *w, abut_err *err)
-{
-    if (!w->cm->area) return ABUT_OK;
-    bent_state *b = *self = calloc(1, sizeof *b);
-    if (!b) return abut_fail(err, ABUT_E_NOMEM, "barrier");
-    b->barrier = abut_barrier_state_of(w->before);
-    return ABUT_OK;
-}
-
-/* The barrier has them. */
-static abut_status bent_energy(void *self, const abut_at *at, double scale, double *e, abut_arena *scratch, abut_err *err)
-{
-    (void)self, (void)at, (void)scale, (void)scratch, (void)err;
-    return *e = 0, ABUT_OK;
-}
-
-static abut_status bent_gradient(void *self, const abut_at *at, double scale, double *g, abut_arena *scratch, abut_err *err)
-{
-    (void)self, (void)at, (void)scale, (void)g, (void)scratch, (void)err;
-    return ABUT_OK;
-}
-
-static abut_status bent_elements(void *self, const abut_at *at, abut_elements *set, abut_err *err)
-{
-    bent_state *s = self;
-    const abut_collmesh *cm = s->barrier->cm;
-    const abut_pairs *p = at->pairs;
-    const size_t n = p && s->barrier->bends ? p->n_bent + p->n_plane : 0;
-    double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS];
-    if (n > s->cap) {
-        free(s->slot);
-        s->cap = n + n / 2;
-        s->slot = malloc(ABUT_AREA_CORNERS * s->cap * sizeof *s->slot);
-        if (!s->slot) return s->cap = 0, abut_fail(err, ABUT_E_NOMEM, "barrier: %zu contacts", n);
-    }
-    for (size_t k = 0; k < n; k++) {
-        int32_t v[ABUT_AREA_CORNERS];
-        (void)bent_contact(cm, p, at->y, k, v, g, H, &b, gb);
-        for (int c = 0; c < ABUT_AREA_CORNERS; c++) s->slot[ABUT_AREA_CORNERS * k + (size_t)c] = abut_collmesh_slot(cm, v[c]);
-    }
-    set->corners = ABUT_AREA_CORNERS, set->n = n, set->row = s->slot;
-    set->map = abut_collmesh_selects(cm) ? NULL : &cm->W;
-    return ABUT_OK;
-}
-
-static void bent_hessian(void *self, const abut_at *at, double scale, size_t lo, size_t hi, double *val)
-{
-    const bent_state *s = self;
-    const double kappa = scale * s->barrier->kappa;
-    memset(val, 0, (hi - lo) * abut_packed_size(ABUT_AREA_CORNERS) * sizeof *val);
-    for (size_t k = lo; k < (at->step->as_is ? hi : lo); k++) {     /* positive definite without it */
-        int32_t v[ABUT_AREA_CORNERS];
-        double g[BENT_NUMBERS], H[BENT_NUMBERS * BENT_NUMBERS], b, gb[BENT_NUMBERS];
-        const double w = kappa * bent_contact(s->barrier->cm, at->pairs, at->y, k, v, g, H, &b, gb);
-        double *to = val + abut_packed_size(ABUT_AREA_CORNERS) * (k - lo);
-        for (int c = 0; c < ABUT_AREA_CORNERS; c++)
-            for (int d = c; d < ABUT_AREA_CORNERS; d++, to += 9)
-                for (int e = 0; e < (v[c] < 0 || v[d] < 0 ? 0 : 9); e++) {
-                    const int i = 3 * c + e / 3, j = 3 * d + e % 3;
-                    to[e] = w * (gb[i] * g[j] + g[i] * gb[j] + b * H[BENT_NUMBERS * i + j]);
-                }
-    }
-}
-
-static void bent_destroy(void *self)
-{
-    ABUT_FREE(((bent_state *)self)->slot, self);
-}
-
-const abut_term_ops abut_term_barrier_factors = { .name = "barrier factors", .kind = ABUT_TERM_CONTACT,
-                                                  .weight = ABUT_TERM_WEIGHED, .make = bent_make, .energy = bent_energy,
-                                                  .gradient = bent_gradient, .set = "factors of contacts",
-                                                  .elements = bent_elements, .hessian = bent_hessian, .free = bent_destroy };

@@ -69,6 +69,9 @@ ABUT_MUST_USE abut_status abut_barrier_gradient(const abut_collmesh *cm, const a
                                                 double kappa, double *g, abut_arena *scratch, abut_err *err);
 /** Number of elements of the Hessians c: one for a plain pair, one or two for a mollified pair, one for a half-space contact. */
 size_t abut_barrier_elements(const abut_barrier_curvature *c, const abut_pairs *pairs);
+/** Returns the first element of contact i, and the numbers that each element has. */
+size_t abut_barrier_element_of(const abut_barrier_curvature *c, const abut_pairs *pairs, size_t i);
+size_t abut_barrier_element_size(const abut_barrier_curvature *c);
 /** slot[4 * elements]: slots of the elements' vertices (contact/collision_mesh.h), -1 unused. */
 void abut_barrier_slots(const abut_collmesh *cm, const abut_pairs *pairs, const abut_barrier_curvature *c, int32_t *slot);
 /** val: matrices of the elements (sparse/elements.h), kappa included: terms of rank one, or packed matrices, whose blocks of
@@ -79,10 +82,20 @@ void abut_barrier_hessian_by(const abut_collmesh *cm, const abut_pairs *pairs, c
  * the whole distance, thickness included.
  * A scheme that weighs forces with s h^2 instead of h^2 passes h sqrt(s). */
 double abut_barrier_force(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double h, size_t i);
-/** The law of contact i. */
+/** The law of contact i; of half-space contact i, with D there. */
 abut_barrier_law abut_barrier_law_of_contact(const abut_collmesh *cm, const abut_pairs *pairs, size_t i);
+abut_barrier_law abut_barrier_law_of_plane(const abut_collmesh *cm, const abut_pairs *pairs, size_t i, double *D);
 /** Derivative of that force by the distance, N/m, of a plain contact. */
 double abut_barrier_force_slope(const abut_collmesh *cm, const abut_pairs *pairs, double kappa, double h, size_t i);
+
+/* The factors F of contact by area that vary (barrier_factors.c). */
+
+/** f += kappa w b grad F, in slots. */
+void abut_barrier_factors_gradient(const abut_collmesh *cm, const abut_pairs *pairs, const double *y, double kappa, double *f);
+/** Adds to the packed elements val of contacts r the positive semidefinite part of kappa w b times the Hessian of F in the
+ * corners of the contact, where that is large: crossings at the ends of edges. */
+void abut_barrier_factors_hessian(const abut_collmesh *cm, const abut_pairs *p, const abut_barrier_curvature *c, const double *y,
+                                  double kappa, abut_range r, double *val);
 
 /* The contact barrier as a term, and its stiffness. */
 

@@ -16,7 +16,7 @@ typedef struct springs {
     double (*gap)(const double *x, int k, double normal[3]);
     double mu, h, beta, sigma, margin;
     double wall_v[SPRINGS_WALLS][3];    /* m/s */
-    double give;
+    double give, cohesion;
     int everywhere, cold, fits; /* fits: weights follow the iterations */
     double times;               /* all that weights were multiplied by in this step */
     abut_coulomb_options o;
@@ -127,7 +127,7 @@ static inline void springs_contacts(springs *e)
     for (int32_t i = 0; i < e->n; i++)
         for (int k = 0; k < e->walls; k++) {
             abut_touch c = { .key = { .kind = ABUT_PP, .vert = { i, -1, -1, -1 }, .plane = k }, .n = 1, .node = &i, .b = one,
-                             .mu = e->mu, .give = e->give };
+                             .mu = e->mu, .give = e->give, .cohesion = e->cohesion };
             const double gap = e->gap(e->x + 3 * i, k, c.normal);
             if (gap > e->margin) continue;
             for (int d = 0; d < 3; d++) c.k[d] = gap / e->h * c.normal[d] - e->wall_v[k][d];

@@ -269,6 +269,42 @@ SLOW_TEST(impulses_of_the_last_step_save_iterations_and_change_nothing)
     }
 }
 
+/* ---- what residuals are compared with ---- */
+
+static double floor_gap(const double *x, int k, double normal[3])
+{
+    (void)k;
+    normal[0] = normal[2] = 0;
+    normal[1] = 1;
+    return x[1];
+}
+
+TEST(residuals_of_what_sticks_are_parts_of_all_that_its_contacts_bear)
+{
+    for (int k = 0; k < 2; k++) {
+        springs e;
+        springs_defaults(&e);
+        e.n = e.walls = 1;
+        e.gap = floor_gap;
+        e.mass[0] = 1;
+        e.load[0] = 3, e.load[1] = -2;
+        e.mu = 0.5;
+        e.cohesion = k ? 0.1 : 0;
+        e.beta = 0.1;
+        e.o = (abut_coulomb_options){ .iterations = 1, .sweeps = 1, .balance = 1e-9, .rough = 1 };
+        e.cold = 1;
+        springs_step(&e, 1);
+        double off = 0, impulse = 0;
+        for (int d = 0; d < 3; d++) {
+            off += (e.s.v[d] - e.s.p[d]) * (e.s.v[d] - e.s.p[d]);
+            impulse += e.s.lambda[d] * e.s.lambda[d];
+        }
+        CHECK(off > 0);
+        CHECK_NEAR(e.s.unbalanced * (e.w[0] * sqrt(impulse) + e.cohesion), e.w[0] * sqrt(off), 1e-12);
+        springs_clear(&e);
+    }
+}
+
 /* ---- a node between walls that close ---- */
 
 static double press_gap(const double *x, int k, double normal[3])
