@@ -466,6 +466,7 @@ pinch() {
     "$BIN/mesh-prep" -q pinch.yaml --set length=bounding-box "$@" -o pinch.abut
 }
 
+# bats test_tags=slow
 @test "a pinched sheet: without compliance steps are mended or given up, with it none is, and the sheet comes to rest" {
     pinch
     exits 4 "$BIN/step" -q -n 60 --repair none pinch.abut -o none.abut
@@ -485,6 +486,7 @@ pinch() {
     [ "$(figure opening yields.jsonl | tail -1)" -gt 10 ]
 }
 
+# bats test_tags=slow
 @test "--linear-solver: conjugate gradients end with what an iteration still changes, and lead where factors do" {
     sum() { figure "$1" "$2" | awk '{ n += $1 } END { print n }'; }
     ball
@@ -587,6 +589,7 @@ Y
     figure balance_residual admm.jsonl | awk '{ if ($1 > 5e-6) bad = 1 } END { exit bad || NR != 3 }'
 }
 
+# bats test_tags=slow
 @test "nodal.integrator admm: its own residual ends the iterations, and what it does not split is refused by name" {
     mixed --set nodal.integrator=admm --set nodal.tolerance='1e-5 m'
     "$BIN/step" -q -n 2 --strict --report loose.jsonl a.abut -o loose.abut
@@ -743,6 +746,7 @@ Y
     near "$gained" 0.024525 0.01
 }
 
+# bats test_tags=slow
 @test "contact forces are called rough where momentum does not balance, and the defaults carry the weight" {
     cat > rest.yaml <<'Y'
 abut: 1

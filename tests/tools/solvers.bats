@@ -123,6 +123,7 @@ rows = [json.loads(l) for l in open("reuse,lengthen.jsonl")]
 assert all(r["factorisations"] == r["factorisations_double"] >= r["newton_iterations"] for r in rows)'
 }
 
+# bats test_tags=slow
 @test "look-ahead saves a sheet with a stretch limit that falls on a ball iterations; every step is judged clean, with the same bytes for any threads" {
     cat > sheet.yaml <<'Y'
 time: {step: 0.04 s, end: 2 s}
@@ -341,6 +342,7 @@ Y
     all_meet bar.abut 4 1e-6
 }
 
+# bats test_tags=slow
 @test "all solvers meet: soft boxes in contact with friction" {
     skip_without_numpy
     "$BIN/mesh-prep" -q "$ROOT/tests/bench/pile.yaml" --set tolerance='1e-6 m/s' --set time.step='20 ms' \
@@ -372,6 +374,7 @@ Y
     all_meet start.abut 6 1e-6
 }
 
+# bats test_tags=slow
 @test "quasi-Newton solvers restart with the same bytes, and any number of threads gives them" {
     "$BIN/mesh-prep" -q "$ROOT/tests/bench/pile.yaml" --set time.step='20 ms' --set objects.low.generate.box.cells='[4, 3, 4]' \
         --set objects.high.generate.box.cells='[4, 3, 4]' | "$BIN/decompose" -q -k 6 -o cut.abut
@@ -499,6 +502,7 @@ assert n["lbfgs-h-4"][0] > 1 and n["lbfgs-h-4"][1] < 16 and n["dot-4"][0] > 1 an
 P
 }
 
+# bats test_tags=slow
 @test "with their rigid motions as a coarse space, many subdomains of dot take few more iterations than two" {
     skip_without_numpy
     pulled_bar 0.9

@@ -413,7 +413,7 @@ static int same_motion(const sheets *s, const double *y, const double *y1, size_
     return same;
 }
 
-TEST(what_a_search_leaves_out_of_a_flat_part_has_neither_a_contact_nor_a_bound)
+SLOW_TEST(what_a_search_leaves_out_of_a_flat_part_has_neither_a_contact_nor_a_bound)
 {
     abut_rng r = { 31 };
     size_t met = 0;
@@ -653,7 +653,7 @@ static double curvature_of_factor(const sheets *s, const abut_pairs *p, const do
     return largest;
 }
 
-TEST(matrices_of_crossings_at_ends_of_edges_have_the_curvature_of_their_factor)
+SLOW_TEST(matrices_of_crossings_at_ends_of_edges_have_the_curvature_of_their_factor)
 {
     int large = 0;
     for (uint64_t seed = 1; seed < 9; seed++) {
@@ -992,7 +992,7 @@ TEST(a_crossing_counts_where_its_end_is_further_away)
 }
 
 /* Cubes, which two triangles join far away or not: one moves past edges and corners of the other. */
-TEST(sharp_vertices_have_forces_without_jumps)
+SLOW_TEST(sharp_vertices_have_forces_without_jumps)
 {
     for (uint64_t seed = 1; seed < 13; seed++) {
         const int joined = seed < 7;
