@@ -1,6 +1,7 @@
 #include "contact/area.h"
 
 #include "base/order.h"
+#include "math/spd_inline.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,6 +192,33 @@ static int is_corner(const abut_collmesh *cm, const double *Y, const int32_t *tr
     return 0;
 }
 
+#define STEEP 0.5
+
+/* 1: the patches of vertex p, which has these triangles, are all steep in a direction in which none of their edges leads on
+ * (contact/area.h). */
+static int is_tip(const abut_collmesh *cm, const double *Y, int32_t p, const int32_t *tri, int n, const abut_area *a)
+{
+    const double *at = Y + 3 * (size_t)p;
+    double sum[9] = { 0 }, w[3], Q[9];
+    int least = 0, ahead = 0, behind = 0;
+    if (a->first[p + 1] < a->first[p] + 2) return 0;
+    for (int32_t k = a->first[p]; k < a->first[p + 1]; k++) {
+        const int32_t *of = a->normal[k];
+        const abut_vec3 u = abut_v3_diff(Y + 3 * (size_t)of[0], at), v = abut_v3_diff(Y + 3 * (size_t)of[1], at);
+        const abut_vec3 N = abut_v3_cross(u, v);
+        const double part[3] = { N.x, N.y, N.z }, nn = abut_v3_norm2(N);
+        for (int i = 0; i < 9; i++) sum[i] += part[i / 3] * part[i % 3] / nn;
+    }
+    abut_sym_eigen(3, sum, w, Q);
+    for (int k = 1; k < 3; k++) least = w[k] < w[least] ? k : least;
+    for (int i = 0; i < 3 * n; i++) {
+        const abut_vec3 u = abut_v3_diff(Y + 3 * (size_t)cm->tri[3 * tri[i / 3] + i % 3], at);
+        const double along = abut_v3_dot(u, abut_v3_get(Q + 3 * least)), enough = STRAIGHT * abut_v3_norm(u);
+        ahead |= along > enough, behind |= along < -enough;
+    }
+    return w[least] < STEEP && !(ahead && behind);
+}
+
 /* Patches of sharp vertices, half the width of sharp edges, and in a->mean the vertices of parts: of obstacles the corners. */
 static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_area *a, abut_err *err)
 {
@@ -209,6 +237,7 @@ static abut_status find_patches(const abut_collmesh *cm, const double *Y, abut_a
     for (int32_t v = 0; v < (rc ? 0 : cm->nc); v++) {
         a->first[v + 1] = a->first[v];
         add_patches(cm, Y, v, at + first[v], first[v + 1] - first[v], a);
+        a->tip[v] = (uint8_t)is_tip(cm, Y, v, at + first[v], first[v + 1] - first[v], a);
         a->mean[a->part[v]] += !cm->obstacle[v] || is_corner(cm, Y, at + first[v], first[v + 1] - first[v]);
     }
     for (size_t e = 0; e < (rc ? 0 : 2 * (size_t)cm->ne); e++) of_edge[e] = -1;
@@ -325,9 +354,9 @@ static abut_status make_room(const abut_collmesh *cm, abut_area *a, abut_err *er
     a->vertex = calloc(nc, sizeof *a->vertex), a->width = calloc(ne, sizeof *a->width);
     a->of_vertex = calloc(nc, sizeof *a->of_vertex), a->of_edge = calloc(ne, sizeof *a->of_edge);
     a->side = malloc(nt * sizeof *a->side), a->wing = malloc(ne * sizeof *a->wing);
-    a->sharp = calloc(ne, 1), a->on_edge = calloc(nc, 1);
+    a->sharp = calloc(ne, 1), a->on_edge = calloc(nc, 1), a->tip = calloc(nc, 1);
     if (!a->part || !a->thin || !a->vertex || !a->width || !a->of_vertex || !a->of_edge || !a->side || !a->wing || !a->sharp ||
-        !a->on_edge)
+        !a->on_edge || !a->tip)
         return no_memory(cm, err);
     for (int32_t e = 0; e < cm->ne; e++) a->wing[e][0] = a->wing[e][1] = -1;
     for (int32_t i = 0; i < cm->n_loose; i++) a->thin[cm->loose[i]] = 1;
@@ -392,7 +421,8 @@ void abut_area_clear(abut_area *a)
     free(a->of_edge), free(a->side);
     free(a->wing), free(a->vertex_reach), free(a->edge_reach), free(a->guard), free(a->guard_reach);
     free(a->guard_first), free(a->guard_within);
-    free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->on_edge), free(a->around_first), free(a->around);
+    free(a->first), free(a->patch), free(a->normal), free(a->sharp), free(a->on_edge), free(a->tip), free(a->around_first);
+    free(a->around);
     abut_flat_free(&a->flat);
     free(a);
 }

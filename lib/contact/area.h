@@ -31,6 +31,10 @@
  * whole area.  A sharp edge has half of its width.  A corner of a rim, where that turns by more than 30 degrees, is one patch of
  * share s + (1 - s) min(1, a_B / its area): no vertex of the other part need be near it.
  *
+ * Tips.  No patch of a needle faces what it runs into.  S is at least 0.01 at sharp vertices whose patches are all steep at rest
+ * in a direction in which no edge of theirs leads on: the least eigenvalue of the sum of N N^T is below 1/2 (at a cube's corner
+ * 1), its eigenvector is not within 30 degrees of edges both ways.
+ *
  * Sharp edges and rims.  Where n leads away from their faces they bear: in place of eta_AB they have
  *
  *     eta_AB + (theta - eta_AB) (a + a') + (1 - 2 theta + eta_AB) a a',    a = product of 1 - T((n.N)^2) over the faces
@@ -86,6 +90,7 @@ typedef struct abut_area {
     double *length;             /* [parts] m, mean length of its edges */
     uint8_t *sharp;             /* [ne] 1: an edge of one triangle, or of two that are not one smooth surface */
     uint8_t *on_edge;           /* [nc] 1: of an obstacle, on a sharp edge */
+    uint8_t *tip;               /* [nc] 1: sharp, and its patches may all be steep where it points */
     double *vertex, *width;     /* [nc] m^2: A_v, a third of the triangles at it; [ne] m: u_e */
     int32_t *of_vertex, *of_edge;   /* [nc], [ne] Euler coefficients */
     int32_t *first;             /* [nc + 1] patches of a sharp vertex, none of others */

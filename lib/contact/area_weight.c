@@ -328,7 +328,8 @@ static void multiply_end(product *p, const double *x, const int idx[3], double D
 
 /* ---- the factor of a patch ---- */
 
-/* (n.N)^2 where S and T rise from 0 to 1 */
+#define OF_TIP 0.01             /* S of a tip, at least */
+/* (n.N)^2 where S and T rise to 1 */
 #define S_FROM 0.05
 #define S_TO 0.5
 #define T_FROM 0.7
@@ -340,6 +341,14 @@ static double step(double q, double from, double to, double *slope, double *curv
     *slope = by * z * (1 - z);
     *curvature = z > 0 && z < 1 ? by * (1 - 2 * z) / (to - from) : 0;
     return z * z * (3 - 2 * z);
+}
+
+/* S of q, of a patch of vertex p. */
+static double facing(const abut_area *a, int32_t p, double q, double *slope, double *curvature)
+{
+    const double least = a->tip[p] ? OF_TIP : 0, S = step(q, S_FROM, S_TO, slope, curvature);
+    *slope *= 1 - least, *curvature *= 1 - least;
+    return least + (1 - least) * S;
 }
 
 /* (n.N)^2 of the unit vector n at p and the patch p, a, b; gn[3]: its gradient by n, g[9] by p, a, b without that. */
@@ -377,10 +386,10 @@ static jet facing_of(int is_plane, double x[4][3])
 }
 
 /* share S of q, with its derivatives. */
-static void jet_of_patch(jet *q, double share)
+static void jet_of_patch(const abut_area *a, int32_t p, jet *q, double share)
 {
     double slope, curvature;
-    const double S = step(q->v, S_FROM, S_TO, &slope, &curvature);
+    const double S = facing(a, p, q->v, &slope, &curvature);
     jet_chain(q, share * S, share * slope, share * curvature);
 }
 
@@ -613,7 +622,7 @@ double abut_area_faces(const abut_collmesh *cm, int32_t owner, int32_t patch, in
     double n[3], gn[3], g[9], slope, curvature;
     unit_normal(y + 3 * (size_t)t[0], y + 3 * (size_t)t[1], y + 3 * (size_t)t[2], n);
     const double q = patch_factor(n, y + 3 * (size_t)owner, y + 3 * (size_t)corner[0], y + 3 * (size_t)corner[1], gn, g);
-    return step(q, S_FROM, S_TO, &slope, &curvature);
+    return facing(cm->area, owner, q, &slope, &curvature);
 }
 
 /* Corners: those of the contact, then those of the face that are none of a PT contact, and of the patch. */
@@ -642,8 +651,8 @@ static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t
     for (int k = 0; k < ABUT_AREA_CORNERS; k++) x[k] = y + 3 * (size_t)(v[k] < 0 ? owner : v[k]);
     unit_normal(x[first[0]], x[first[1]], x[first[2]], n);
     unit_normal(x[at], x[5], x[6], N);
-    const double q = patch_factor(n, x[at], x[5], x[6], gn, gp), F = by * step(q, S_FROM, S_TO, &slope, &curvature);
-    *bends = F > 0 && slope > 0;
+    const double q = patch_factor(n, x[at], x[5], x[6], gn, gp), F = by * facing(a, owner, q, &slope, &curvature);
+    *bends = slope > 0;
     if (g) {
         (void)patch_factor(N, x[first[0]], x[first[1]], x[first[2]], gn, gt);
         memset(g, 0, NUMBERS * sizeof *g);
@@ -660,7 +669,7 @@ static double vertex_factor(const abut_collmesh *cm, const abut_pairs *p, size_t
             r[row][k % 3] += of[which][row][c] * x[c][k % 3];
         }
         jet f = facing_of(0, r);
-        jet_of_patch(&f, by);
+        jet_of_patch(a, owner, &f, by);
         jet_to_points(&f, 4, ABUT_AREA_CORNERS, of[which], H);
     }
     return F;
@@ -695,10 +704,10 @@ double abut_area_plane_factor(const abut_collmesh *cm, int32_t v, int32_t patch,
     diff(b, p, r[3]);
     if (H) {
         jet F = facing_of(1, r);
-        jet_of_patch(&F, 1);
+        jet_of_patch(cm->area, v, &F, 1);
         jet_to_points(&F, 4, 3, of, H);
     }
-    const double S = step(patch_factor(n, p, a, b, gn, own), S_FROM, S_TO, &slope, &curvature);
+    const double S = facing(cm->area, v, patch_factor(n, p, a, b, gn, own), &slope, &curvature);
     for (int k = 0; k < (g ? 9 : 0); k++) g[k] = slope * own[k];
     return S;
 }

@@ -168,6 +168,29 @@ gap, n = min(r["min_gap"] for r in r if r["min_gap"]), [r["newton_iterations"] f
 assert gap > 1e-5 and max(n) <= 20, (gap, n)'
 }
 
+@test "area: a steep tip, none of whose faces looks at the floor, falls on it and is held" {
+    printf '4 3 0 0\n1 0 0 0\n2 0.02 0.2 0\n3 -0.01 0.2 0.0173\n4 -0.01 0.2 -0.0173\n' > tip.node
+    printf '1 4 0\n1 1 2 3 4\n' > tip.ele
+    for floor in '{half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}' \
+        '{obstacle: true, generate: {box: {size: [1, 0.1, 1], cells: [3, 1, 3]}}, translate: [0, -0.05, 0]}'; do
+        cat > tip.yaml <<Y
+abut: 1
+time: {step: 0.01 s}
+contact: {formulation: area, friction: {mu: 0.5}}
+materials: {rubber: {density: 1000, young: 1e6, poisson: 0.4}}
+objects:
+  tip: {mesh: tip.node, material: rubber, frame: true, translate: [0.011, 0.02, 0.007], velocity: [0, -1, 0]}
+  table: $floor
+Y
+        "$BIN/mesh-prep" -q tip.yaml | "$BIN/step" -q -n 10 --report run.jsonl -o run.abut
+        "$BIN/ccd-check" -q --no-output run.abut
+        python3 -c 'import json
+r = [r for r in map(json.loads, open("run.jsonl")) if "newton_iterations" in r]
+gap, n = min(r["min_gap"] for r in r if r["min_gap"]), max(r["newton_iterations"] for r in r)
+assert gap > 1e-5 and n < 20, (gap, n)'
+    done
+}
+
 @test "area: balls and bars fall on each other; what they press too hard is stiffer for a while, and frames know it" {
     "$BIN/mesh-prep" -q --set contact.formulation=area --set objects.ball.generate.sphere.cells=5 \
         --set objects.ball2.generate.sphere.cells=4 --set objects.bar.generate.box.cells=[8,1,1] \

@@ -683,11 +683,11 @@ SLOW_TEST(matrices_of_crossings_at_ends_of_edges_have_the_curvature_of_their_fac
 static const int32_t face[36] = { 0, 1, 3, 0, 3, 2, 4, 6, 7, 4, 7, 5, 0, 4, 5, 0, 5, 1,
                                   2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 5, 7, 1, 7, 3 };
 
-/* Cubes of edge 1 near each other's corners, edges and faces. */
+/* Cubes of edge 1 near each other's corners, edges and faces; every fourth one is thin, with two tips. */
 TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
 {
-    size_t bent = 0, seen[4] = { 0 };
-    for (uint64_t seed = 1; seed < 200; seed++) {
+    size_t bent = 0, tips = 0, seen[4] = { 0 };
+    for (uint64_t seed = 1; seed < 300; seed++) {
         abut_rng r = { seed };
         double X[48], y[48], g[48], to[48], q[4], size = 0, along = 0, want = 0;
         int32_t tri[72];
@@ -697,6 +697,8 @@ TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
         for (int v = 0; v < 16; v++) {
             double x[3], c[3];
             for (int d = 0; d < 3; d++) x[d] = (v >> d & 1) - 0.5 + 0.02 * abut_rng_real(&r, -1, 1);
+            const double middle = (x[0] + x[1] + x[2]) / 3;
+            for (int d = 0; d < 3 && v < 8 && seed % 4 == 0; d++) x[d] = middle + 0.2 * (x[d] - middle);
             for (int d = 0; d < 3; d++) {
                 const int e = (d + 1) % 3, f = (d + 2) % 3;
                 c[d] = q[e] * x[f] - q[f] * x[e] + q[3] * x[d];
@@ -714,7 +716,10 @@ TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
         for (int i = 0; i < 48; i++) y[i] += 0.05 * abut_rng_real(&r, -1, 1), to[i] = abut_rng_real(&r, -1, 1);
         if (gradient(&s, y, g, &p) && p.n) {
             bent += factors_agree(&s, &p, y, to);
-            for (size_t i = 0; i < p.n; i++) seen[p.kind[i]]++;
+            for (size_t i = 0; i < p.n; i++) {
+                seen[p.kind[i]]++;
+                tips += p.kind[i] != ABUT_EE && p.of[i][1] >= 0 && s.cm.area->tip[p.of[i][0]];
+            }
             size = 0;
             for (int i = 0; i < 48; i++) along += g[i] * to[i], size = fmax(size, fabs(g[i]));
             for (int k = 0; k < 2; k++) {
@@ -726,7 +731,7 @@ TEST(forces_at_sharp_edges_are_the_derivative_of_the_energy)
         abut_pairs_clear(&p);
         sheets_free(&s);
     }
-    CHECK(bent > 100);
+    CHECK(bent > 100 && tips > 20);
     for (int k = 0; k < 4; k++) CHECK(seen[k] > 20);
 }
 
