@@ -581,7 +581,7 @@ int main(int argc, char **argv)
     };
     abut_err err = { 0 };
     abut_cli_begin(&p.cli, argc, argv, "Turns a scene or mesh files into a model and its first frame.",
-                   "[SCENE.yaml | MESH.{msh,vtk,obj,ply,stl,node,ele,seg,pt} ...]", opts, ABUT_CLI_OUT_MAY);
+                   "[SCENE.yaml | ROBOT.urdf | MESH.{msh,vtk,obj,ply,stl,node,ele,seg,pt} ...]", opts, ABUT_CLI_OUT_MAY);
     if (p.check && p.cli.out_path) abut_fail(&err, ABUT_E_ARG, "--check and --output: nothing is written");
     else if (p.check) abut_cli_drop_output(&p.cli);
     const int reads_none = p.first || p.keys;

@@ -187,7 +187,7 @@ ABUT_MUST_USE abut_status abut_scene_check_surface(const abut_tree *object, cons
 ABUT_MUST_USE abut_status abut_scene_read_proxy(const abut_scene_reader *r, const abut_tree *object, int32_t copy,
                                                 abut_object_said *s, abut_err *err);
 extern const abut_keys abut_scene_angle, abut_scene_rate, abut_scene_repeat, abut_scene_rest, abut_scene_surface,
-    abut_scene_proxy_keys;
+    abut_scene_proxy_keys, abut_scene_union;
 
 /* ---- objects.c ---- */
 
@@ -201,6 +201,8 @@ extern const abut_keys abut_scene_joint_names;
 /** Reads an entry of `motors` into an abut_scene_motor; after the joints. */
 abut_key_read abut_scene_read_motor;
 extern const abut_keys abut_scene_motor_keys;
+
+extern const abut_keys abut_scene_robot_names;     /* robots.c */
 
 /* ---- motions.c: after the objects ---- */
 

@@ -332,13 +332,49 @@ static abut_status repeat_rest(abut_scene_object *o, int32_t nf, int32_t ns, abu
 
 /* ---- all of it ---- */
 
-/* Exactly one of mesh, generate, sequence. */
+#define LATER(k, words) { .name = k, .kind = ABUT_KEY_LATER, .form = words }
+static const abut_key PART_KEYS[] = {
+    LATER("mesh", "file"), LATER("generate", "as of an object"), ABUT_TRANSFORM_KEYS(abut_object_said, place.),
+    { ABUT_NUMBER(abut_object_said, "weld", weld, LENGTH, "(0,)") }, { 0 }
+};
+const abut_keys abut_scene_union = { "part of a union", NULL, PART_KEYS, 0, NULL };
+
+/* Drops points that no triangle has: they would be vertices of nothing. */
+static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *err);
+
+/* Adds the surface of a part of a union. */
+static abut_status add_part(const abut_scene_reader *r, const abut_tree *t, abut_mesh *all, abut_err *err)
+{
+    abut_object_said s = { .place = ABUT_NO_TRANSFORM, .repeat = { .count = { 1, 1, 1 } } };
+    abut_mesh *const m = &s.o.mesh;
+    int32_t *tri = NULL, n = 0;
+    abut_status rc = abut_keys_read(r, &abut_scene_union, t, &s, err);
+    if (!rc && !abut_tree_find(t, "mesh") == !abut_tree_find(t, "generate"))
+        rc = abut_tree_fail(t, err, "part of a union: expected one of mesh, generate");
+    if (!rc) rc = abut_scene_transform_check(t, &s.place, err);
+    if (!rc) rc = abut_scene_mesh(r, t, 0, &s, err);
+    if (!rc && m->nt) rc = abut_surface_triangles(m->tet, m->nt, &tri, &n, err);
+    for (int32_t i = 0; i < n && !rc; i++) rc = abut_mesh_add_tri(m, tri[3 * i], tri[3 * i + 1], tri[3 * i + 2], err);
+    m->nt = 0;
+    if (!rc) rc = keep_triangles(t, m, err);
+    if (!rc) rc = abut_mesh_append(all, m, err);
+    free(tri), free(s.o.fill);
+    abut_mesh_clear(m);
+    return rc;
+}
+
+/* Exactly one of mesh, generate, union, sequence. */
 static abut_status source(const abut_scene_reader *r, const abut_tree *t, abut_scene_object *o, abut_err *err)
 {
     const abut_tree *mesh = abut_tree_find(t, "mesh"), *gen = abut_tree_find(t, "generate");
-    const abut_tree *sequence = abut_tree_find(t, "sequence");
-    if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) != 1)
-        return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, sequence, half-space", t->key);
+    const abut_tree *sequence = abut_tree_find(t, "sequence"), *parts = abut_tree_find(t, "union");
+    if ((mesh != NULL) + (gen != NULL) + (sequence != NULL) + (parts != NULL) != 1)
+        return abut_tree_fail_key(t, err, "object '%s': expected one of mesh, generate, union, sequence, half-space", t->key);
+    if (parts) {
+        abut_status rc = abut_tree_list(parts, "union", -1, "{generate: {sphere: {radius: 1, cells: 8}}}", err);
+        for (const abut_tree *c = rc ? NULL : parts->child; c && !rc; c = c->next) rc = add_part(r, c, &o->mesh, err);
+        return rc;
+    }
     if (mesh) return abut_scene_load(r, mesh, &o->mesh, err);
     if (gen) return abut_scene_generate(r, t, gen, o, err);
     if (!o->obstacle) return abut_tree_fail_key(sequence, err, "sequence: only an obstacle follows one (obstacle: true)");
@@ -448,7 +484,6 @@ abut_status abut_scene_check_surface(const abut_tree *t, const abut_scene_order 
 
 /* ---- `proxy` and `match-mass`: how finely contact sees a boundary, or by which surface; and whose mass it has ---- */
 
-/* Points that no triangle has would be vertices of nothing. */
 static abut_status keep_triangles(const abut_tree *t, abut_mesh *m, abut_err *err)
 {
     if (!m->nf || m->nt || m->ns || m->np)

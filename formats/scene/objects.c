@@ -256,6 +256,7 @@ static const abut_keys FILL = { "tetrahedralize", NULL, FILL_KEYS, 1, "{max-volu
 static const abut_key OBJECT_KEYS[] = {
     LATER("mesh", "file"),
     { .name = "generate", .kind = ABUT_KEY_LATER, .keys = &abut_scene_generators },
+    { .name = "union", .kind = ABUT_KEY_LATER, .keys = &abut_scene_union, .form = "a list of maps" },
     { .name = "sequence", .kind = ABUT_KEY_LATER, .keys = &abut_scene_sequence },
     { .name = "half-space", .kind = ABUT_KEY_LATER, .keys = &abut_scene_half_space },
     { ABUT_FLAG(abut_scene_object, "obstacle", obstacle), .fallback = "false" },
@@ -412,6 +413,7 @@ static abut_status read_object(const abut_scene_reader *r, const abut_tree *t, i
     if (!rc && s.frame && o->rigid.is) rc = abut_tree_fail_key(abut_tree_find(t, "frame"), err, "frame: and rigid: expected one");
     if (!rc && (s.frame || o->rigid.is)) rc = make_frame(r, t, number, &s, err);
     if (!rc) rc = check_lock(t, o, err);
+    o->rigid.overlaps = o->rigid.is && abut_tree_find(t, "union");
     *row = s.o;     /* also on failure: the scene owns its arrays */
     return rc;
 }
@@ -455,7 +457,7 @@ static int by_group(const void *a, const void *b)
     return by ? by : (p->object > q->object) - (p->object < q->object);
 }
 
-/* The pairs of objects in one group, each once. */
+/* The pairs of objects in one group, each once; rigid unions with themselves. */
 static abut_status exclude(abut_scene *s, const total *all, abut_err *err)
 {
     enum { PAIRS_MOST = 10000000 };
@@ -466,6 +468,7 @@ static abut_status exclude(abut_scene *s, const total *all, abut_err *err)
         while (strcmp(m[k].group, m[i].group)) k++;
         pairs += (double)(i - k);
     }
+    for (int32_t i = 0; i < s->nobjects; i++) pairs += s->object[i].rigid.overlaps;
     if (pairs > PAIRS_MOST)
         return abut_fail(err, ABUT_E_FORMAT, "groups: %.0f pairs of objects in one group, expected at most %d", pairs,
                          PAIRS_MOST);
@@ -475,9 +478,12 @@ static abut_status exclude(abut_scene *s, const total *all, abut_err *err)
     size_t n = 0, kept = 0;
     for (size_t i = 0; i < all->members; i++)
         for (size_t k = i; k > 0 && !strcmp(m[k - 1].group, m[i].group); k--) e[n][0] = m[k - 1].object, e[n++][1] = m[i].object;
+    for (int32_t i = 0; i < s->nobjects; i++)
+        if (s->object[i].rigid.overlaps) e[n][0] = i, e[n++][1] = i;
     qsort(e, n, sizeof *e, abut_by_two);
     for (size_t i = 0; i < n; i++)
-        if (e[i][0] != e[i][1] && (!kept || abut_by_two(e[kept - 1], e[i]))) memmove(e[kept++], e[i], sizeof *e);
+        if ((e[i][0] != e[i][1] || s->object[e[i][0]].rigid.overlaps) && (!kept || abut_by_two(e[kept - 1], e[i])))
+            memmove(e[kept++], e[i], sizeof *e);
     s->excluded = e, s->nexcluded = (int32_t)kept;
     return ABUT_OK;
 }

@@ -408,6 +408,12 @@ static abut_status read_source(const abut_scene_reader *r, const abut_tree *t, v
     return abut_tree_word(t, "mesh-source", "make-ball.sh makes ball.msh", &words, err);
 }
 
+static abut_status refuse_robots(const abut_scene_reader *r, const abut_tree *t, void *to, abut_err *err)
+{
+    (void)r, (void)to;
+    return abut_tree_fail_key(t, err, "robots: expected a scene in which their objects and joints stand for them");
+}
+
 #define HERE(k, f) .name = k, .kind = ABUT_KEY_READ, .read = f
 #define LISTED(k, map, words) { .name = k, .kind = ABUT_KEY_LATER, .keys = map, .form = words }
 static const abut_key TOP_KEYS[] = {
@@ -424,6 +430,7 @@ static const abut_key TOP_KEYS[] = {
     { ABUT_MAP("sqp", &SQP_MAP), .at = offsetof(abut_scene, sqp) },
     LISTED("materials", &MATERIALS, NULL),
     LISTED("objects", &abut_scene_object_names, NULL),
+    { HERE("robots", refuse_robots), .keys = &abut_scene_robot_names },
     LISTED("selections", &abut_scene_selection_names, NULL),
     LISTED("joints", &abut_scene_joint_names, NULL),
     LISTED("motors", &abut_scene_motor_keys, "a list of maps"),

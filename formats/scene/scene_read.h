@@ -16,6 +16,16 @@
  *        missing files, names that nothing bears; ABUT_E_NOMEM; ABUT_E_IO */
 ABUT_MUST_USE abut_status abut_scene_read(const abut_tree *root, const char *base, abut_scene *out, abut_err *err);
 
+/** Replaces `robots` of a scene by the objects and joints of their URDF files (robots.c), and sets `max` of motors by the efforts
+ * of their joints.  Before abut_scene_read, which takes no `robots`.
+ *
+ * root   the scene; keys that it has for an object or joint of a robot stay
+ * base   as for abut_scene_read
+ * notes  out: texts, remarks for the user, in the arena; NULL: there are no robots
+ * Fails  ABUT_E_FORMAT with file and line; ABUT_E_NOMEM; ABUT_E_IO */
+ABUT_MUST_USE abut_status abut_scene_robots(abut_arena *arena, abut_tree *root, const char *base, const abut_tree **notes,
+                                            abut_err *err);
+
 /** Writes every key of the scene language, one a line: path, what it takes, range, default; tabs between. */
 void abut_scene_keys_write(FILE *f);
 

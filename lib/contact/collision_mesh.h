@@ -112,13 +112,14 @@ static inline int abut_collmesh_some_pass(const abut_collmesh *cm)
     return m->nex || (m->rigid_strain && !cm->rigid_meet) || (m->bodies_meet && !m->bodies_meet[0]);
 }
 /** 1 if primitives with these vertices pass through each other: both belong to bodies, in a scene whose bodies do not meet, or
- * to two objects that do not, or to one rigid object. */
+ * to two objects that do not, or to one rigid object, at the start to one whose parts overlap. */
 static inline int abut_collmesh_passes(const abut_collmesh *cm, int32_t va, int32_t vb)
 {
     const abut_model *m = cm->model;
     if (m->nex || (m->rigid_strain && !cm->rigid_meet)) {
         const int32_t a = abut_collmesh_object(cm, va), b = abut_collmesh_object(cm, vb);
-        if (a == b ? m->rigid_strain && !cm->rigid_meet && m->rigid_strain[a] > 0 : abut_model_excludes(m, a, b)) return 1;
+        if (a == b && m->rigid_strain && !cm->rigid_meet && m->rigid_strain[a] > 0) return 1;
+        if (abut_model_excludes(m, a, b)) return 1;
     }
     return abut_collmesh_is_ghost(cm, va) && abut_collmesh_is_ghost(cm, vb);
 }

@@ -417,8 +417,9 @@ static abut_status refuse_doubles(const check *c, abut_err *err)
     if (!s) return abut_fail(err, ABUT_E_NOMEM, "start check: no memory for %d vertices", c->cm.nc);
     for (int32_t v = 0; v < c->cm.nc; v++) {
         const double *y = c->y + 3 * (size_t)v;
-        if (!c->cm.obstacle[v] && !abut_collmesh_is_ghost(&c->cm, v))
-            s[n++] = (spot){ { y[0], y[1], y[2] }, abut_collmesh_object(&c->cm, v), v };
+        const int32_t object = abut_collmesh_object(&c->cm, v);
+        if (!c->cm.obstacle[v] && !abut_collmesh_is_ghost(&c->cm, v) && !abut_model_excludes(c->cm.model, object, object))
+            s[n++] = (spot){ { y[0], y[1], y[2] }, object, v };
     }
     qsort(s, (size_t)n, sizeof *s, by_spot);
     for (int32_t i = n - 1; i > 0; i--)

@@ -143,7 +143,7 @@ static abut_status check_excluded(const abut_model *m, abut_err *err)
 {
     const int32_t *e = m->excluded;
     for (int32_t i = 0; i < m->nex; i++, e += 2)
-        if (e[0] >= e[1] || (i && (e[-2] > e[0] || (e[-2] == e[0] && e[-1] >= e[1]))))
+        if (e[0] > e[1] || (i && (e[-2] > e[0] || (e[-2] == e[0] && e[-1] >= e[1]))))
             return abut_fail(err, ABUT_E_FORMAT, "array 'contact/excluded' row %d: %d, %d, expected ascending pairs, the smaller "
                              "object first", i, e[0], e[1]);
     return ABUT_OK;

@@ -114,7 +114,7 @@ enum { ABUT_MOTOR_NONE, ABUT_MOTOR_PLACE, ABUT_MOTOR_RATE, ABUT_MOTOR_EFFORT, AB
     F(map_offset,    "contact/offset",     double,  F64, nc, 3, "m",      MAY, NEAR)  /* added to that                          */ \
     F(coll_edge,     "contact/edge",       int32_t, I32, nce, 2, "",      OPT, ROW(nc))  /* collision vertices; unique, a < b      */ \
     F(coll_tri,      "contact/triangle",   int32_t, I32, nct, 3, "",      OPT, CORNERS(nc))  /* collision vertices, outward            */ \
-    F(excluded,      "contact/excluded",   int32_t, I32, nex, 2, "",      OPT, CORNERS(no))  /* objects that do not meet; ascending, the smaller first */ \
+    F(excluded,      "contact/excluded",   int32_t, I32, nex, 2, "",      OPT, ROW(no))  /* objects that do not meet; ascending, the smaller first; one: its parts */ \
     F(mu,            "contact/mu",         double,  F64, ng, ng, "",      NEED, FROM(0)) /* friction coefficient of two classes    */ \
     F(hs_point,      "half-space/point",   double,  F64, nh, 3, "m",      OPT, ANY)  \
     F(hs_normal,     "half-space/normal",  double,  F64, nh, 3, "",       OPT, UNIT(1e-9))  /* unit, out of the solid                 */ \

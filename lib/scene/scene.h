@@ -90,6 +90,7 @@ typedef struct abut_scene_proxy {
 /* A body that does not bend: a frame with the orthogonality energy, whose stiffness follows from its loads. */
 typedef struct abut_scene_rigid {
     int is;                         /* 1: the object is rigid */
+    int overlaps;                   /* 1: of parts that may overlap */
     int has_mass, has_center, has_inertia;
     double mass, center[3];         /* kg, m: in the place of those of the mesh */
     double inertia[6];              /* kg m^2 about the centre: xx, yy, zz, xy, xz, yz */

@@ -4,6 +4,7 @@
 #include "formats/ipc/script.h"
 #include "formats/mesh/mesh_io.h"
 #include "formats/result/out_file.h"
+#include "formats/scene/scene_read.h"
 #include "formats/stream/state_wire.h"
 
 #include <ctype.h>
@@ -85,6 +86,27 @@ static abut_status scene_of_meshes(abut_prep_source *p, const abut_cli *cli, abu
     return ABUT_OK;
 }
 
+static int is_urdf(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    return dot && !strcmp(dot, ".urdf");
+}
+
+/* A URDF file alone: the scene that has this robot, named like the file; z is up. */
+static abut_status scene_of_robot(abut_prep_source *p, const char *path, abut_err *err)
+{
+    abut_tree_maker m = { &p->arena, "command line", 0, 0 };
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char stem[ABUT_SCENE_NAME];
+    const abut_status rc = folder_of(path, p->base, sizeof p->base, err);
+    if (rc) return rc;
+    snprintf(stem, sizeof stem, "%.*s", (int)(strlen(name) - strlen(".urdf")), name);
+    p->tree = abut_make_map(&m, NULL, NULL);
+    abut_make_numbers(&m, p->tree, "gravity", (double[3]){ 0, 0, -9.81 }, 3);
+    abut_make_text(&m, abut_make_map(&m, abut_make_map(&m, p->tree, "robots"), stem), "urdf", "%s", name);
+    return m.failed ? no_memory(err) : ABUT_OK;
+}
+
 /* --set key.key=value: the value is YAML. */
 static abut_status apply_set(abut_prep_source *p, const char *item, abut_err *err)
 {
@@ -160,18 +182,25 @@ static abut_status read_rigid_scene(abut_prep_source *p, abut_cli *cli, const ch
 abut_status abut_prep_source_read(abut_prep_source *p, abut_cli *cli, const char *script, int published, const abut_opt_list *set,
                                   int explain, abut_err *err)
 {
+    const abut_tree *notes = NULL;
     abut_status rc;
     if (script) rc = read_ipc_script(p, cli, script, explain, err);
     else if (cli->nargs == 0 && isatty(STDIN_FILENO))
         rc = abut_fail(err, ABUT_E_ARG, "no scene: expected a file, or a scene on standard input");
     else if (cli->nargs == 0) rc = read_yaml(p, "-", err);
+    else if (cli->nargs == 1 && is_urdf(cli->args[0])) rc = scene_of_robot(p, cli->args[0], err);
     else if (cli->nargs == 1 && !abut_mesh_is_file(cli->args[0])) rc = read_yaml(p, cli->args[0], err);
     else rc = scene_of_meshes(p, cli, err);
     const int is_rigid = !rc && abut_rigid_scene_is(p->tree);
     if (is_rigid) rc = read_rigid_scene(p, cli, cli->nargs ? cli->args[0] : "", published, explain, err);
     else if (!rc && published)
         rc = abut_fail(err, ABUT_E_ARG, "--as-published: of scenes of the public rigid code, which have a rigid_body_problem");
-    for (int i = 0; i < set->n && !rc; i++) rc = apply_set(p, set->item[i], err);
+    for (int after = 0; after < 2 && !rc; after++) {    /* keys of robots, then those of their objects and joints */
+        for (int i = 0; i < set->n && !rc; i++)
+            if (after == !!strncmp(set->item[i], "robots.", strlen("robots."))) rc = apply_set(p, set->item[i], err);
+        if (!rc && !after) rc = abut_scene_robots(&p->arena, p->tree, p->base, &notes, err);
+    }
+    for (const abut_tree *t = notes && !rc ? notes->child : NULL; t; t = t->next) abut_cli_say(cli, "%s", t->text);
     return rc;
 }
 
@@ -201,7 +230,10 @@ static abut_status absolute_object(abut_prep_source *p, const char *folder, cons
 {
     static const char *const keys[][3] = { { "mesh" }, { "match-mass" }, { "rest", "mesh" }, { "proxy", "mesh" },
                                            { "surface", "snap" }, { "generate", "cage", "mesh" } };
+    const abut_tree *parts = abut_tree_find(object, "union");
     abut_status rc = absolute_sequence(p, folder, object, err);
+    for (const abut_tree *c = parts && parts->kind == ABUT_TREE_LIST ? parts->child : NULL; c && !rc; c = c->next)
+        rc = absolute(p, folder, abut_tree_find(c, "mesh"), err);
     for (size_t i = 0; i < sizeof keys / sizeof *keys && !rc; i++) {
         abut_tree *t = abut_tree_find(object, keys[i][0]);
         for (int k = 1; k < 3 && t && keys[i][k]; k++) t = abut_tree_find(t, keys[i][k]);

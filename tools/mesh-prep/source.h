@@ -1,4 +1,5 @@
-/* Sources of mesh-prep's scene: a YAML file, mesh files, an IPC script, a scene of the public rigid IPC code, and --set. */
+/* Sources of mesh-prep's scene: a YAML file, mesh files, a URDF file, an IPC script, a scene of the public rigid IPC code, and
+ * --set. */
 #ifndef ABUT_TOOLS_MESH_PREP_SOURCE_H
 #define ABUT_TOOLS_MESH_PREP_SOURCE_H
 
