@@ -453,7 +453,7 @@ TEST(what_is_said_wrongly_is_refused_with_what_was_expected)
     static const struct { const char *text, *part; } bad[] = {
         { "materials: [rubber]\nobjects:\n" BOX, "test.yaml:1:12: materials is a list of 1: expected a map" },
         { "contact: {friction: {pairs: 3}}\nobjects:\n" BOX, "contact.friction.pairs is '3': expected a list, [{between: " },
-        { "objects:\n  a: {velocity: [0, 1, 0]}\n", "object 'a': expected one of mesh, generate, sequence, half-space" },
+        { "objects:\n  a: {velocity: [0, 1, 0]}\n", "object 'a': expected one of mesh, generate, union, sequence, half-space" },
         { "objects:\n  a: {generate: {box: {size: [1, 1, 1], cells: [1, 1, 1]}}, mu: -0.1}\n",
           "mu is '-0.1': expected 0 or more" },
         { "objects:\n  123456789012345678901234567890123456789012345678901234567890123456789012345678901: {}\n",
