@@ -191,11 +191,12 @@ static abut_status find_joint(const abut_scene *s, const abut_tree *t, const cha
     return abut_scene_named(t, "joint", name, names, s->njoints ? NULL : "a name in 'joints'", row, err);
 }
 
-/* The joints of a gear, and their bodies, two beside the world. */
+/* The joints of a gear, and their bodies: two beside the world, and beside one that is of both joints. */
 static abut_status read_gear(abut_scene *s, const abut_tree *t, abut_scene_joint *j, abut_err *err)
 {
     const abut_tree *gear = abut_tree_find(t, "gear"), *of = abut_tree_find(gear, "of");
     int n = 0;
+    int32_t all[4];
     abut_status rc = abut_tree_list(of, "of", 2, "[first, second]", err);
     for (int k = 0; k < 2 && !rc; k++) {
         rc = find_joint(s, abut_tree_at(of, k), "of", &j->of[k], err);
@@ -204,11 +205,18 @@ static abut_status read_gear(abut_scene *s, const abut_tree *t, abut_scene_joint
         if (!has_coordinate(one)) return abut_tree_fail(of, err, "of: '%s' is no hinge and no slider", one->name);
         for (int side = 0; side < 2; side++) {
             const int32_t body = one->body[side];
-            if (body < 0 || (n > 0 && j->body[0] == body) || (n > 1 && j->body[1] == body)) continue;
-            if (n < 2) j->body[n] = body;
-            n++;
+            int i = 0;
+            while (i < n && all[i] != body) i++;
+            if (body >= 0 && i == n) all[n++] = body;
         }
     }
+    j->held = -1;
+    for (int i = 0; i < n && n == 3 && !rc; i++) {
+        const int32_t *a = s->joint[j->of[0]].body, *b = s->joint[j->of[1]].body;
+        if ((a[0] != all[i] && a[1] != all[i]) || (b[0] != all[i] && b[1] != all[i])) continue;
+        j->held = all[i], all[i] = all[--n];
+    }
+    if (n == 2) memcpy(j->body, all, sizeof j->body);
     if (!rc && (j->of[0] == j->of[1] || n != 2))
         rc = abut_tree_fail(of, err, "of: the joints have %d %s beside the world, expected two", n,
                             abut_plural(n, "body", "bodies"));

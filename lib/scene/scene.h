@@ -232,7 +232,7 @@ typedef struct abut_scene_joint {
     double limit[2];                /* rad or m */
     double friction;                /* N m or N */
     abut_scene_select select;       /* of a weld: nodes of the second body */
-    int32_t of[2];                  /* of a gear: rows of two joints */
+    int32_t of[2], held;            /* of a gear: rows of two joints; the object of both, which does not move freely; -1: none */
     double ratio;                   /* of a gear: coordinate of the first over that of the second */
 } abut_scene_joint;
 

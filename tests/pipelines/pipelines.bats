@@ -53,12 +53,19 @@ pipeline() { # name frames [arguments]
     [[ $output == *"page: 4 frames of 20601 triangles: "* ]]
     awk '/^page: 100 frames/ { n++; ok = $7 > 1 && $7 < 15 } END { exit !(n == 1 && ok) }' <<< "$output"
 }
-@test "gripper: fingers that joints and motors move lift a soft ball, which stays between them" {
+column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$BATS_TEST_TMPDIR/frames.csv"; }
+@test "gripper: the motor of a URDF robot closes a finger, which another follows, and they lift a soft ball" {
     pipeline gripper 160
-    column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' "$BATS_TEST_TMPDIR/frames.csv"; }
-    column ball.y_m | awk 'NR == 1 { low = $1 } NR == 121 { high = $1 } END { print low, high, $1; exit !($1 > low + 0.14 && high - $1 < 1e-3) }'
-    column close-left.motor_N | awk 'END { exit !($1 > 6 - 1e-9 && $1 < 6 + 1e-9) }'
-    column close-left.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 161 }'
+    column ball.z_m | awk 'NR == 1 { low = $1 } NR == 121 { high = $1 } END { print low, high, $1; exit !($1 > low + 0.14 && high - $1 < 1e-3) }'
+    column gripper.close-left.motor_N | awk 'END { exit !($1 > 12 - 1e-9 && $1 < 12 + 1e-9) }'
+    for side in left right; do column gripper.close-$side.drift_m | awk '{ if ($1 > 1e-9) bad = 1 } END { exit bad || NR != 161 }'; done
+    paste <(column gripper.close-left.position_m) <(column gripper.close-right.position_m) |
+        awk '{ if ($1 - $2 > 1e-9 || $2 - $1 > 1e-9) bad = 1 } END { exit bad || $1 < 0.033 }'
+}
+# bats test_tags=slow
+@test "gripper cloth: a fold is pinched, lifted and stays" {
+    pipeline gripper 240 cloth
+    column cloth.z_m | awk 'NR == 1 { low = $1 } NR == 201 { high = $1 } END { print low, high, $1; exit !($1 > low + 0.2 && high - $1 < 1e-3) }'
 }
 @test "restart: halves equal the whole, and a branch leaves it" { pipeline restart 4; }
 @test "stage: a Python program stands between two of ours" {

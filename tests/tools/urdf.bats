@@ -224,6 +224,21 @@ assert max(push) < 0.05 and push[-1] > 0.0495 and max(force) <= 3 * (1 + 1e-9)
 P
 }
 
+@test "a finger that mimics another on one palm takes its part of the force, unless the palm moves freely" {
+    urdf "<link name='palm'>$mass$box</link><link name='a'>$mass$box</link><link name='b'>$mass$box</link>
+$(joint lead prismatic palm a '<origin xyz="1 0 0"/><axis xyz="0 1 0"/><limit lower="-2" upper="2"/>')
+$(joint follow prismatic palm b '<origin xyz="-1 0 0"/><axis xyz="0 1 0"/><limit lower="-2" upper="2"/>
+<mimic joint="lead" multiplier="-2"/>')"
+    printf 'gravity: [0, 0, 0]\nrobots: {r: {urdf: robot.urdf, base: fixed}}\nmotors: [{joint: r.lead, force: 12 N}]\n' > scene.yaml
+    "$BIN/mesh-prep" -q scene.yaml | "$BIN/step" -q -n 40 | "$BIN/export" -q - --csv frames.csv
+    # 12 N on 2 + 2^2 2 kg, in 40 steps of 10 ms of implicit Euler
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) { if ($i == "r.lead.position_m") a = i; if ($i == "r.follow.position_m") b = i } }
+             END { want = 12 / 10 * 0.01 ^ 2 * 40 * 41 / 2; print $a, $b, want
+                   exit !($a > want * 0.9999 && $a < want * 1.0001 && $b + 2 * $a < 1e-9 && $b + 2 * $a > -1e-9) }' frames.csv
+    exits 3 "$BIN/mesh-prep" scene.yaml --set robots.r.base=free
+    says "'r.follow-mimic' is a gear of joints of 'r.palm', which moves freely: expected \`lock: all\` or a motion of it"
+}
+
 @test "shapes of several links joined by fixed ones are one body, which may overlap itself, and meets others" {
     urdf "<link name='a'>$mass$box$box<collision><origin xyz='0.15 0 0' rpy='0 1 0'/><geometry><cylinder radius='0.05' length='0.3'/>
 </geometry></collision></link><link name='b'>$mass<visual><geometry><sphere radius='0.12'/></geometry></visual></link>
