@@ -502,8 +502,8 @@ static abut_status make_joint(const abut_build *b, const listed *of, maker *k, i
     int locks = 0;
     for (int c = 0; c < 6 && held; c++) locks += held->lock[c];
     if (held && locks < 6 && b->role[b->part[j->held].first] == ABUT_NODE_FREE)
-        return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' is a gear of joints of '%s', which moves freely: expected `lock: all` or a "
-                         "motion of it, or two bodies beside the world", j->from, j->name, held->name);
+        return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' is a gear of joints of '%s', which moves freely: expected `lock: all` or "
+                         "a motion of it, or two bodies beside the world", j->from, j->name, held->name);
     if (!moves)
         return abut_fail(err, ABUT_E_FORMAT, "%s: '%s' joins '%s', which a motion moves, to %s: expected a body that moves "
                          "freely", j->from, j->name,

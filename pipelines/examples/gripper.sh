@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A robot of a URDF file: its motor closes two fingers on a soft ball, or with the argument `cloth` on a cloth, with 6 N each, and a
-# motion lifts the palm; the table has the motor's force.
+# A robot of a URDF file: its motor closes two fingers on a soft ball, or with the argument `cloth` on a cloth, with 6 N each,
+# and a motion lifts the palm; the table has the motor's force.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 . pipelines/examples/strip.sh
