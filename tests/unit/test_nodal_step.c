@@ -2,6 +2,8 @@
  * stacks at rest. */
 #include "run_made.h"
 
+#include "solve/nodal/nodal.h"
+
 /* Mean velocity by mass of the nodes of an object, m/s. */
 static void velocity(const run *r, int32_t object, double v[3])
 {
@@ -306,6 +308,107 @@ TEST(contact_forces_are_as_wrong_as_their_estimate_says)
         close_run(&e);
     }
     CHECK(seen >= 4);
+}
+
+/* ---- what rolls ---- */
+
+#define ROLLS(step, young, body, speed, rate) \
+    "abut: 1\nsolver: nodal\ntime: {step: " step "}\ncontact: {friction: {mu: 0.5}}\n" \
+    "materials: {m: {model: neo-hookean, density: 2500, young: " young ", poisson: 0.3}}\nobjects:\n" \
+    "  b: {" body ", velocity: [" speed ", 0, 0], angular-velocity: {axis: [0, 0, -1], rate: " rate "},\n" \
+    "      translate: [-0.2, 0.1001, 0.013]}\n" \
+    "  floor: {half-space: {point: [0, 0, 0], normal: [0, 1, 0]}}\n"
+#define PRISM(sides) \
+    "generate: {revolution: {profile: [[0, -0.05], [0.1, -0.05], [0.1, 0.05], [0, 0.05]], cells: [" sides ", 1]}},\n" \
+    "      weld: 1e-6 m, frame: true, rotate: {axis: [1, 0, 0], angle: 90 deg}"
+
+static double energy_of(const run *r)
+{
+    return r->rep.kinetic + r->rep.elastic + r->rep.gravity;
+}
+
+/* A rigid prism of n sides that tips from side to side keeps (1/2 + cos(2 pi/n)) / (3/2) of its speed at each: the angular
+ * momentum about the next edge.  This one is elastic, and loses less. */
+TEST(a_prism_that_rolls_never_gains_energy_and_loses_less_than_a_rigid_one)
+{
+    static const struct { const char *text; double speed, h; int sides; } all[] = {
+        { ROLLS("20 ms", "1e7", PRISM("40"), "0.1", "1 rad/s"), 0.1, 0.02, 40 },
+        { ROLLS("10 ms", "1e7", PRISM("150"), "0.3", "3 rad/s"), 0.3, 0.01, 150 },
+        { ROLLS("5 ms", "1e7", PRISM("150"), "0.3", "3 rad/s"), 0.3, 0.005, 150 },
+    };
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        run r;
+        double v0[3], v[3], rise = 0, growth = 0;
+        open_run(&r, all[k].text);
+        const int before = (int)lround(0.1 / all[k].h), n = (int)lround(0.5 / all[k].h);
+        steps(&r, before);
+        velocity(&r, 0, v0);
+        double last = energy_of(&r);
+        const double motion = r.rep.kinetic;
+        for (int i = 0; i < n; i++) {
+            steps(&r, 1);
+            rise = fmax(rise, (energy_of(&r) - last) / motion);
+            growth = fmax(growth, r.rep.energy_growth);
+            last = energy_of(&r);
+        }
+        velocity(&r, 0, v);
+        const double turn = 2 * acos(-1) / all[k].sides, edges = all[k].speed * 0.5 / (0.1 * turn);
+        const double rigid = 1 - pow((0.5 + cos(turn)) / 1.5, edges + 1);
+        printf("# %d sides, %g s: lost %.4f of the speed, rigid %.4f; energy rises by %.2g of the motion, growth %.6g\n",
+               all[k].sides, all[k].h, 1 - v[0] / v0[0], rigid, rise, growth);
+        CHECK(v[0] < v0[0] && (k == 0 || 1 - v[0] / v0[0] < rigid));
+        CHECK(rise < 1e-3);
+        CHECK_NEAR(growth, 1, 1e-9);
+        close_run(&r);
+    }
+}
+
+/* The gain of its turn is what its stress damps as the places that touch pass on: nothing is to be taken. */
+TEST(a_soft_ball_rolls_on_as_fast_as_in_steps_a_quarter_as_long)
+{
+    static const char *const text[] = {
+        ROLLS("10 ms", "1e5", "generate: {ball: {radius: 0.1, divisions: 4}}", "0.3", "3 rad/s"),
+        ROLLS("2.5 ms", "1e5", "generate: {ball: {radius: 0.1, divisions: 4}}", "0.3", "3 rad/s") };
+    double v[2][3];
+    for (int k = 0; k < 2; k++) {
+        run r;
+        open_run(&r, text[k]);
+        steps(&r, k ? 200 : 50);
+        velocity(&r, 0, v[k]);
+        close_run(&r);
+    }
+    printf("# %.4f and %.4f m/s\n", v[0][0], v[1][0]);
+    CHECK_NEAR(v[0][0] / v[1][0], 1, 0.06);
+}
+
+/* A block that flies by itself keeps its energy: what was before is made less by hand. */
+TEST(a_step_of_hard_contact_with_a_tenth_more_energy_than_ever_is_refused)
+{
+    run r;
+    abut_nodal s;
+    abut_nodal_options o = abut_nodal_defaults();
+    open_run(&r, "abut: 1\nsolver: nodal\ntime: {step: 0.01 s}\ngravity: [0, 0, 0]\n"
+                 "materials: {rubber: {model: fixed-corotated, density: 1000, young: 1e6, poisson: 0.4}}\n"
+                 "objects: {b: {generate: {box: {size: [0.3, 0.2, 0.2], cells: [1, 1, 1]}}, velocity: [2, 0, 0]}}\n");
+    CHECK(!abut_nodal_init(&s, &r.scene.m, &o, &r.scene.err));
+    abut_status rc = ABUT_OK;
+    const double E = 0.5 * 12 * 4, most[] = { 0, 0, 0.91, 0.88, 0.88 }, growth[] = { 1, 1, 1.09, 1.12, 1.12 };
+    for (int k = 0; k < 5; k++) {
+        const abut_instant at = { .step = k, .time = 0.01 * k };
+        r.rep = (abut_report){ 0 };
+        if (most[k] > 0) s.watch.most = most[k] * E;
+        s.opt.keeps = k == 3;
+        CHECK(!abut_nodal_begin(&s, &r.now, at, &r.scene.err) && !abut_nodal_solve(&s, &r.rep, &r.scene.err));
+        rc = abut_nodal_put_frame(&s, &r.now, &r.next, &r.rep, &r.scene.err);
+        CHECK_NEAR(r.rep.energy_growth, growth[k], 1e-9);
+        CHECK(r.rep.energy_grows == (k > 2) && rc == (k == 4 ? ABUT_E_NUMERIC : ABUT_OK));
+        CHECK(rc || !pass_on(&r));
+        abut_report_clear(&r.rep);
+    }
+    printf("# %s\n", r.scene.err.msg);
+    CHECK(strstr(r.scene.err.msg, "total energy has grown to 1.12 times what it was"));
+    abut_nodal_clear(&s);
+    close_run(&r);
 }
 
 /* A block that is led over a board and down beside it, 0.1 m in a step: the straight line of four steps cuts the board. */

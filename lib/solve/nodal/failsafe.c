@@ -291,6 +291,7 @@ static abut_nodal_options options_of(const abut_model *m, const abut_solve_optio
     if (m->nodal_tolerance) n.admm.tolerance = m->nodal_tolerance[0];
     else if (n.split) n.admm.tolerance = SPLIT;
     if (m->nodal_compliance) n.compliance = m->nodal_compliance[0];
+    n.keeps = o->hard.lenient;
     n.user = o;
     return n;
 }

@@ -4,6 +4,7 @@
 #include "energy/curved_rod.h"
 #include "energy/elastic.h"
 #include "energy/term.h"
+#include "math/mat3.h"
 #include "math/vec3.h"
 #include "solve/nodal/coulomb_inline.h"
 #include "solve/nodal/nodal.h"
@@ -11,6 +12,7 @@
 #include "solve/step/measures.h"
 #include "solve/step/step_parts.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,181 @@ static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *o
     memcpy(to, s->of.impulse, 3 * (size_t)nv * sizeof *to);
     *of = step;
     return ABUT_OK;
+}
+
+/* ---- turns under load ---- */
+
+/* The stress of a body that turns under a load acts at the end of a step, where the body has turned, so its work differs from the
+ * change of its energy U by
+ *
+ *     A = U(x') - U(x) - dU/dx(x') . (x' - x),    a gain where loads press: of F at the radius R about F R (turn)^2 / 2
+ *
+ * less what stress damps: in a body of many nodes as the places that touch pass on; in one of 4, as a frame, in impacts alone,
+ * so that there A is that of the moments of impulses J, 1/2 w . sum (d' - d) x J with d from the middle.
+ *
+ * A contact that closes a gap by the end of the step bears in all of it, and takes
+ *
+ *     G = sum r_N (gap closed) / h
+ *
+ * though what bore in the step before would have borne on meanwhile.  As a body rolls, A and G balance in the mean over many
+ * steps, but not if its sides pass in time with the steps: then its speed grows or falls.  So the next frame starts with a
+ * rotation that has A less and G more, of G the part that is no impact.  Positions stay. */
+
+#define TURNS 0.5       /* of the energy about the middle: what deforms more does not turn as a whole */
+#define ONE_SIDED 0.5   /* of the impulses of contacts remain in their sum: between two sides these decide the turn */
+#define SIDE 20.0       /* G over A at most: twice the steps that a side takes */
+#define MOST_TURN 0.1   /* of the energy of rotation across the load, that a step changes */
+#define FLAT 1e-9       /* determinant of an inertia over its trace cubed, of points on a line */
+
+/* One object, about its middle. */
+typedef struct turning {
+    double mass, nodes, held;       /* kg; nodes, and those with prescribed motion */
+    double energy2;                 /* J: twice the kinetic energy */
+    abut_vec3 middle, v;            /* at the end */
+    abut_vec3 spin, l, moment;      /* w, angular momentum, 1/2 sum (d' - d) x J */
+    double place[9];                /* kg m^2: sum of d (M d)^T, d from the middle */
+    abut_vec3 bore, bears;          /* N s: impulse of the step before, and of this one */
+    double pressed, gained, taken;  /* N s, J: sum of all |r|, A, G */
+    int turns;
+} turning;
+
+/* Fields of a step at the nodes. */
+typedef struct turned {
+    const double *x, *v;            /* the end */
+    double *Mx, *Mv, *gain;         /* gain: A is the sum of its products with x' - x */
+} turned;
+
+static void add_middle(const abut_nodal *s, const turned *at, size_t i, turning *o)
+{
+    o->mass += s->objective.model->mass[i];
+    o->nodes++;
+    o->held += s->objective.held[i];
+    o->middle = abut_v3_add(o->middle, abut_v3_get(at->Mx + 3 * i));
+    o->v = abut_v3_add(o->v, abut_v3_get(at->Mv + 3 * i));
+}
+
+static void add_turn(const abut_nodal *s, const turned *at, size_t i, turning *o)
+{
+    const abut_vec3 d = abut_v3_sub(abut_v3_get(at->x + 3 * i), o->middle), Mv = abut_v3_get(at->Mv + 3 * i);
+    const abut_vec3 moved = abut_v3_diff(at->x + 3 * i, s->objective.xn + 3 * i), J = abut_v3_get(s->of.impulse + 3 * i);
+    const abut_vec3 turn = abut_v3_sub(moved, abut_v3_scale(s->objective.model->h[0], o->v));
+    const double by[3] = { d.x, d.y, d.z };
+    for (size_t k = 0; k < 9; k++) o->place[k] += by[k / 3] * at->Mx[3 * i + k % 3];
+    o->energy2 += abut_v3_dot(abut_v3_sub(abut_v3_get(at->v + 3 * i), o->v), Mv);
+    o->l = abut_v3_add(o->l, abut_v3_cross(d, Mv));
+    o->bore = abut_v3_add(o->bore, abut_v3_get(s->of.bore + 3 * i));
+    o->bears = abut_v3_add(o->bears, J);
+    o->moment = abut_v3_add(o->moment, abut_v3_scale(0.5, abut_v3_cross(turn, J)));
+    o->gained += abut_v3_dot(abut_v3_get(at->gain + 3 * i), moved);
+}
+
+/* Sets o->spin, and o->turns: whether it turns as a whole, freely, and faster than the residual of the solver. */
+static void find_spin(const abut_model *m, turning *o)
+{
+    double inertia[9], inverse[9], l[3], spin[3] = { 0 };
+    const double trace = o->place[0] + o->place[4] + o->place[8];
+    for (int k = 0; k < 9; k++) inertia[k] = (k % 4 ? 0 : trace) - o->place[k];
+    const double det = abut_m3_inverse(inverse, inertia);
+    if (o->held > 0 || !(o->mass > 0) || !(det > FLAT * trace * trace * trace)) return;
+    abut_v3_put(l, o->l);
+    abut_m3_add_times(spin, inverse, l);
+    o->spin = abut_v3_get(spin);
+    o->turns = o->energy2 > 2 * abut_step_least_motion(m) && abut_v3_dot(o->spin, o->l) > TURNS * o->energy2;
+}
+
+/* Returns the work of the normal impulse r_N of contact c as its gap closes in the step, J; below 0: it opens.  s->of.y1 has the
+ * end.  *size: |r|, N s. */
+static double closing_work(const abut_nodal *s, size_t c, double *size)
+{
+    const abut_touching *t = &s->contacts;
+    const int32_t *vert = t->key[c].vert;
+    const double *n = t->normal + 3 * c;
+    double r[3], closed = 0;
+    abut_touching_impulse(t, c, r);
+    for (int k = 0; k < 4 && vert[k] >= 0; k++)
+        for (size_t d = 0, at = 3 * (size_t)vert[k]; d < 3; d++)
+            closed -= t->w[c][k] * n[d] * (s->of.y1[at + d] - s->of.y0[at + d]);
+    *size = abut_v3_norm(abut_v3_get(r));
+    return fmax(0, r[0] * n[0] + r[1] * n[1] + r[2] * n[2]) * closed / s->objective.model->h[0];
+}
+
+/* Adds the impulse of contact c to both of its objects, and its part of G to those that turn. */
+static void add_contact(const abut_nodal *s, size_t c, turning *of)
+{
+    const abut_touch_key *key = &s->contacts.key[c];
+    const int second = key->plane >= 0 ? 1 : abut_stencil_second((abut_stencil)key->kind);
+    turning *a = &of[abut_collmesh_object(&s->objective.cm, key->vert[0])];
+    turning *b = key->plane >= 0 ? NULL : &of[abut_collmesh_object(&s->objective.cm, key->vert[second])];
+    double size;
+    const double G = fmax(0, closing_work(s, c, &size)) / (a->turns && b && b->turns ? 2 : 1);
+    a->pressed += size;
+    a->taken += G;
+    if (b) b->pressed += size, b->taken += G;
+}
+
+/* The change of the spin, by rotation across the load. */
+static abut_vec3 change_of_spin(const turning *o)
+{
+    const double load2 = abut_v3_norm2(o->bears), along = abut_v3_dot(o->spin, o->bears);
+    if (!o->turns || !(sqrt(load2) > ONE_SIDED * o->pressed)) return abut_v3(0, 0, 0);
+    const abut_vec3 roll = abut_v3_sub(o->spin, abut_v3_scale(along / load2, o->bears));
+    const double energy2 = abut_v3_dot(o->l, roll), most = MOST_TURN / 2;
+    const double steady = fmax(0, fmin(1, abut_v3_dot(o->bore, o->bears) / load2));
+    const double gained = fmax(0, o->nodes > 4 ? o->gained : abut_v3_dot(o->spin, o->moment));
+    const double less = gained - fmin(steady * o->taken, SIDE * gained);
+    return abut_v3_scale(energy2 > 0 ? -fmax(-most, fmin(most, less / energy2)) : 0, roll);
+}
+
+/* Sets at->gain, the difference of forces: Simpson's rule is exact where U is of degree 4 along the step. */
+static abut_status find_gain(abut_nodal *s, const turned *at, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const double share[3] = { 1. / 6, 4. / 6, 1. / 6 - 1 };
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    const size_t n3 = 3 * (size_t)p->model->nv;
+    double *x = ABUT_NEW(&s->scratch, double, n3 + 1);
+    abut_status rc = x ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energy of a turn: %zu numbers", n3);
+    memset(at->gain, 0, n3 * sizeof *at->gain);
+    for (int k = 0; k < 3 && !rc; k++) {
+        for (size_t i = 0; i < n3; i++) x[i] = k == 1 ? 0.5 * (p->xn[i] + at->x[i]) : k ? at->x[i] : p->xn[i];
+        const abut_at here = abut_objective_at(p, x, NULL, NULL);
+        rc = abut_objective_potential_gradient(p, &here, share[k], at->gain, &s->scratch, err);
+    }
+    abut_arena_release(&s->scratch, mark);
+    return rc;
+}
+
+/* Changes v[3 nv], the velocities at the end x[3 nv] of the step, so. */
+static abut_status keep_energy(abut_nodal *s, const double *x, double *v, abut_err *err)
+{
+    const abut_objective *p = &s->objective;
+    const abut_model *m = p->model;
+    const abut_mass *M = abut_mass_of(&p->terms);
+    const turned at = { x, v, s->of.x, s->state.rhs, s->state.next };
+    const abut_mark mark = abut_arena_mark(&s->scratch);
+    turning *of = ABUT_NEW(&s->scratch, turning, (size_t)m->no + 1);
+    assert(x != v);
+    if (!of) return abut_fail(err, ABUT_E_NOMEM, "rotation of %d objects", m->no);
+    const abut_status rc = find_gain(s, &at, err);
+    abut_mass_multiply(M, x, at.Mx);
+    abut_mass_multiply(M, v, at.Mv);
+    abut_collmesh_positions(&p->cm, x, s->of.y1);
+    for (size_t i = 0; i < (size_t)m->nv; i++) add_middle(s, &at, i, &of[m->body[i]]);
+    for (turning *o = of; o < of + m->no; o++) {
+        o->middle = abut_v3_scale(o->mass > 0 ? 1 / o->mass : 0, o->middle);
+        o->v = abut_v3_scale(o->mass > 0 ? 1 / o->mass : 0, o->v);
+    }
+    for (size_t i = 0; i < (size_t)m->nv; i++) add_turn(s, &at, i, &of[m->body[i]]);
+    for (turning *o = of; o < of + m->no; o++) find_spin(m, o);
+    for (size_t c = 0; c < s->contacts.n; c++) add_contact(s, c, of);
+    for (turning *o = of; o < of + m->no; o++) o->spin = change_of_spin(o);
+    for (size_t i = 0; i < (size_t)m->nv && !rc; i++) {
+        const turning *o = &of[m->body[i]];
+        const abut_vec3 change = abut_v3_cross(o->spin, abut_v3_sub(abut_v3_get(x + 3 * i), o->middle));
+        abut_v3_put(v + 3 * i, abut_v3_add(abut_v3_get(v + 3 * i), change));
+    }
+    abut_arena_release(&s->scratch, mark);
+    return rc;
 }
 
 /* Writes the largest entry of the residual of momentum at x, the end of the step: dE/dx / h - B^T r; as a fraction of the largest
@@ -97,16 +274,32 @@ static void report_contacts(const abut_nodal *s, abut_report *rep)
     rep->residual = s->objective.model->h[0] > 0 ? n->delta_inf / s->objective.model->h[0] : 0;
 }
 
-static abut_status report(abut_nodal *s, const double *x, abut_report *rep, abut_err *err)
+static abut_status report(abut_nodal *s, const double *x, const double *v, abut_report *rep, abut_err *err)
 {
     const abut_objective *p = &s->objective;
-    abut_report_plain(p, x, s->of.end, rep);
+    abut_report_plain(p, x, v, rep);
     rep->contact = !p->cm.nc ? ABUT_CONTACT_OFF : ABUT_CONTACT_HARD;
     report_contacts(s, rep);
     abut_newton_solve_stats(&s->solve, rep);
     abut_status rc = report_gap(s, x, rep, err);
     if (!rc) rc = balance(s, x, &rep->nodal.balance_residual, err);
     return rc ? rc : abut_objective_potential(p, x, &rep->elastic, &s->scratch, err);
+}
+
+/* Watches the energies of the report.  Springs of contacts and cohesion work, too. */
+static abut_status watch(abut_nodal *s, const double *x, abut_report *rep, abut_err *err)
+{
+    const abut_touching *t = &s->contacts;
+    abut_watched of = { .objective = &s->objective, .step = s->from.step, .v = s->of.before, .acc = s->of.acc, .x = x, .hard = 1,
+                        .keeps = s->opt.keeps };
+    abut_collmesh_positions(&s->objective.cm, x, s->of.y1);
+    for (size_t c = 0; c < t->n; c++) {
+        double unread;
+        of.opened += fmax(0, -closing_work(s, c, &unread));
+        of.driven |= t->give[c] > 0 || t->cohesion[c] > 0;
+    }
+    abut_watch_begin(&s->watch, s->from.step, 0);
+    return s->objective.w.inertia ? abut_watch_energy(&s->watch, &of, rep, &s->scratch, err) : ABUT_OK;
 }
 
 abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_arrays *out, abut_report *rep, abut_err *err)
@@ -120,13 +313,15 @@ abut_status abut_nodal_put_frame(abut_nodal *s, const abut_arrays *carry, abut_a
     if (!v) return err->code;
     abut_nodal_end(s, x);
     memcpy(v, s->of.end, n3 * sizeof *v);
-    rc = put_impulse(s, s->from.step + 1, out, err);
+    if (s->contacts.n) rc = keep_energy(s, x, v, err);
+    if (!rc) rc = put_impulse(s, s->from.step + 1, out, err);
     if (!rc) rc = abut_curved_rods_store(&p->terms, out, err);
     if (!rc) rc = abut_rigid_store(abut_elastic_of(&p->terms), out, err);
     rep->rigid_strain = abut_rigid_strain(abut_elastic_of(&p->terms), x, NULL, NULL);
     const void *rods = abut_terms_find(&p->terms, abut_term_curved_rods.name);
     if (rods) rep->nodal.twist_iterations = ((const abut_curved_rods *)rods)->iterations;
-    return rc ? rc : report(s, x, rep, err);
+    if (!rc) rc = report(s, x, v, rep, err);
+    return rc ? rc : watch(s, x, rep, err);
 }
 
 /* ---- the table of contacts ---- */

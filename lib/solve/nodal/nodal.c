@@ -38,7 +38,8 @@ static abut_status allocate(abut_nodal *s, abut_err *err)
     struct abut_nodal_fields *f = &s->of;
     const struct { double **to; size_t n; } all[] = { { &f->v0, 3 * nv }, { &f->acc, 3 * nv }, { &f->before, 3 * nv },
         { &f->vk, 3 * nv }, { &f->f, 3 * nv }, { &f->w, nv }, { &f->inv_w, nv }, { &f->times, nv },
-        { &f->impulse, 3 * nv }, { &f->end, 3 * nv }, { &f->x, 3 * nv }, { &f->y0, 3 * nc }, { &f->y1, 3 * nc } };
+        { &f->impulse, 3 * nv }, { &f->bore, 3 * nv }, { &f->end, 3 * nv }, { &f->x, 3 * nv }, { &f->y0, 3 * nc },
+        { &f->y1, 3 * nc } };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (!(*all[i].to = calloc(all[i].n + 1, sizeof(double)))) return abut_fail(err, ABUT_E_NOMEM, "step: %zu nodes", nv);
     return ABUT_OK;
@@ -65,7 +66,7 @@ abut_status abut_nodal_init(abut_nodal *s, const abut_model *m, const abut_nodal
 void abut_nodal_clear(abut_nodal *s)
 {
     const struct abut_nodal_fields f = s->of;
-    double *all[] = { f.v0, f.acc, f.before, f.vk, f.f, f.w, f.inv_w, f.times, f.impulse, f.end, f.x, f.y0, f.y1 };
+    double *all[] = { f.v0, f.acc, f.before, f.vk, f.f, f.w, f.inv_w, f.times, f.impulse, f.bore, f.end, f.x, f.y0, f.y1 };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     abut_touching_clear(&s->contacts);
     abut_touch_search_clear(&s->search);
@@ -105,6 +106,7 @@ static void load_impulse(abut_nodal *s, const abut_frame *f, abut_instant at)
 {
     const int fresh = f->impulse && f->nodal_step && f->nodal_step[0] == at.step;
     for (size_t i = 0; i < numbers(s); i++) s->of.impulse[i] = fresh && !s->objective.held[i / 3] ? f->impulse[i] : 0;
+    memcpy(s->of.bore, s->of.impulse, numbers(s) * sizeof(double));
 }
 
 abut_status abut_nodal_begin(abut_nodal *s, const abut_arrays *frame, abut_instant at, abut_err *err)

@@ -22,6 +22,7 @@
 #include "solve/local_global/admm.h"
 #include "solve/nodal/coulomb.h"
 #include "solve/options.h"
+#include "solve/step/measures.h"
 #include "solve/stepper.h"
 #include "sparse/bsr.h"
 
@@ -97,6 +98,7 @@ typedef struct abut_nodal_options {
     int everywhere;         /* 1: every node has a weight, as published; 0: nodes of contacts alone */
     int elastic;            /* 1: the step takes v, 0: p */
     double compliance;      /* N/m: stiffness of contacts that scripts or a gap below the reserve would close; 0: none yields */
+    int keeps;              /* 1: a step whose energy has grown is kept */
     const abut_solve_options *user;
 } abut_nodal_options;
 abut_nodal_options abut_nodal_defaults(void);
@@ -121,6 +123,7 @@ typedef struct abut_nodal {
         double *w, *inv_w;      /* kg, 1/kg; 0 where nodes are held */
         double *times;          /* [nv] factors of the weights of each component, in this step */
         double *impulse;        /* N s: of all contacts on each node, at the start and at the end of the step */
+        double *bore;           /* N s: impulse of the step before */
         double *end;            /* m/s: velocities of the step that is taken */
         double *x;              /* m: scratch for positions */
         double *y0, *y1;        /* [3 nc] m: collision vertices at the start, and at the end of a motion */
@@ -129,6 +132,7 @@ typedef struct abut_nodal {
     int rising;                 /* the solution is no step: the merit rises along the last linearisation, or an element at
                                  * its end has no finite energy */
     abut_components parts;      /* of the matrix, and which of them have weights */
+    abut_energy_watch watch;
     abut_report *rep;           /* of the step under way; borrowed */
     abut_arena scratch;
 } abut_nodal;

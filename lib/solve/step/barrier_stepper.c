@@ -191,7 +191,7 @@ static abut_status begin(abut_stepper *s, const abut_arrays *frame, abut_instant
     if (!rc && !(s->solver.here.has & ABUT_HAS_CONTACTS)) rc = abut_search_contacts_before(&s->solver, s->v, rep, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     s->start_checked = 1;
-    abut_step_watch_begin(s, 0);
+    abut_watch_begin(&s->watch, s->at.step, 0);
     rc = start(s, rep, err);
     rep->seconds.predict += abut_time_wall() - clock;
     return abut_step_name(s->at, rc, err);
@@ -251,7 +251,7 @@ abut_status abut_step_resume(abut_stepper *s, const abut_arrays *frame, abut_ins
                          "frame %lld: it is PENDING, and the results of its %d friction %s cannot be kept (--keep-passes)",
                          (long long)at.step, s->pass, abut_plural(s->pass, "pass", "passes"));
     s->newton = f.iterations ? f.iterations[0] : 0;
-    abut_step_watch_begin(s, 1);
+    abut_watch_begin(&s->watch, s->at.step, 1);
     rc = resume_path(&s->solver, &f, err);
     if (rc) return abut_wrap(err, "frame %lld", (long long)at.step), rc;
     return abut_search_contacts(&s->solver, rep, err);

@@ -13,6 +13,7 @@
 
 #include "energy/friction.h"
 #include "solve/search/minimise.h"
+#include "solve/step/measures.h"
 #include "solve/stepper.h"
 
 /* Passes after which a step fails whose friction has to converge; passes by Newton's method before plain ones. */
@@ -48,15 +49,7 @@ typedef struct abut_stepper {
         int again;          /* 1: implicit Euler takes this step, independent of the frame */
         const abut_arrays *frame;   /* COMMITTED, from which the step can be taken again, borrowed; NULL: not known */
     } damping;
-    struct abut_energy_watch {
-        int on, driven; /* a step was watched; number of next steps not judged, because loads or motions have worked */
-        int learns;     /* number of next steps that only find `most`, after a start from a later frame */
-        int64_t step;   /* number of the frame of the watched step */
-        double end;     /* J: total energy there */
-        double most, motion;    /* J: largest total energy; without gravity then, less energy created */
-        double lately, lately_motion;   /* J: these two over the last steps, all below `most` */
-        int below;      /* number of these steps */
-    } watch;
+    abut_energy_watch watch;
 } abut_stepper;
 
 ABUT_MUST_USE abut_status abut_stepper_init(abut_stepper *s, const abut_model *m, const abut_solver_row *row,

@@ -182,26 +182,23 @@ static abut_status unit_energy(abut_stepper *s, double *unit, abut_err *err)
     return rc;
 }
 
-void abut_step_watch_begin(abut_stepper *s, int resumes)
+void abut_watch_begin(abut_energy_watch *w, int64_t step, int resumes)
 {
-    struct abut_energy_watch *w = &s->watch;
-    if (!w->on || w->step != s->at.step)
-        *w = (struct abut_energy_watch){ .step = s->at.step, .driven = resumes ? REACH : 0 };
+    if (!w->on || w->step != step) *w = (abut_energy_watch){ .step = step, .driven = resumes ? REACH : 0 };
 }
 
 /* *driven 1: loads, wind, drives of joints or prescribed motions may have done work in this step. */
-static abut_status find_driven(const abut_stepper *s, int *driven, abut_err *err)
+static abut_status find_driven(const abut_watched *of, int *driven, abut_err *err)
 {
-    const abut_objective *p = &s->solver.prob;
+    const abut_objective *p = of->objective;
     const abut_model *m = p->model;
     const abut_air *air = abut_air_of(&p->terms);
-    const double *x = s->solver.here.x;
     double clamps = 0;
-    const abut_status rc = abut_work_clamps(p, x, &clamps, err);
-    *driven = clamps != 0 || m->joint_drive || m->joint_limit || m->joint_motor;
+    const abut_status rc = abut_work_clamps(p, of->x, &clamps, err);
+    *driven = of->driven || clamps != 0 || m->joint_drive || m->joint_limit || m->joint_motor;
     for (int k = 0; k < 3; k++) *driven |= air && air->drags && m->wind && m->wind[k] != 0;
     for (int32_t i = 0; i < 3 * m->nv && !*driven; i++)
-        *driven = p->held[i / 3] ? x[i] != p->xn[i] : s->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE;
+        *driven = p->held[i / 3] ? of->x[i] != p->xn[i] : of->acc[i] != m->gravity[i % 3] && m->role[i / 3] != ABUT_NODE_OBSTACLE;
     return rc;
 }
 
@@ -215,7 +212,7 @@ double abut_step_least_motion(const abut_model *m)
 }
 
 /* Sets the largest energy to `most`. */
-static void take(struct abut_energy_watch *w, double most, double motion)
+static void take(abut_energy_watch *w, double most, double motion)
 {
     w->most = most;
     w->motion = motion;
@@ -225,28 +222,31 @@ static void take(struct abut_energy_watch *w, double most, double motion)
 
 /* Energy at the start of the step, J, with the terms of this step: stiffnesses, pressures, seams may differ from the step before;
  * *motion: without gravity. */
-static abut_status start_energy(abut_stepper *s, double *energy, double *motion, abut_err *err)
+static abut_status start_energy(const abut_watched *of, double *energy, double *motion, abut_arena *scratch, abut_err *err)
 {
-    const abut_objective *p = &s->solver.prob;
+    const abut_objective *p = of->objective;
     const abut_mass *M = abut_mass_of(&p->terms);
     double elastic = 0, contact = 0;
-    const abut_status rc = abut_start_potentials(p, &elastic, &contact, &s->solver.scratch, err);
-    const double other = abut_kinetic_energy(M, s->v) + contact;
+    const abut_status rc = of->hard ? abut_objective_potential(p, p->xn, &elastic, scratch, err)
+                                    : abut_start_potentials(p, &elastic, &contact, scratch, err);
+    const double other = abut_kinetic_energy(M, of->v) + contact;
     *energy = other + elastic + abut_gravity_energy(M, p->xn);
     *motion = other + fabs(elastic);
     return rc;
 }
 
 /* Judges a step that has ended with `energy`, of which `motion` is without gravity. */
-static abut_status judge(abut_stepper *s, double energy, double motion, abut_report *rep, abut_err *err)
+static abut_status judge(abut_energy_watch *w, const abut_watched *of, double energy, double motion, abut_report *rep,
+                         abut_arena *scratch, abut_err *err)
 {
-    struct abut_energy_watch *w = &s->watch;
-    const double least = abut_step_least_motion(s->solver.prob.model);
+    const double least = abut_step_least_motion(of->objective->model);
     double start = w->end, start_motion = 0;
     abut_status rc = ABUT_OK;
-    if (!w->on) rc = start_energy(s, &start, &start_motion, err), take(w, start, start_motion);
-    else if (energy - w->most > LOOKS * fmax(w->motion, least)) rc = start_energy(s, &start, &start_motion, err);
+    if (!w->on) rc = start_energy(of, &start, &start_motion, scratch, err), take(w, start, start_motion);
+    else if (energy - w->most > LOOKS * fmax(w->motion, least)) rc = start_energy(of, &start, &start_motion, scratch, err);
     if (w->on) w->most += start - w->end, w->lately += start - w->end;
+    w->most += of->opened;
+    w->lately += of->opened;
     const double excess = fmax(0, energy - w->most);
     w->motion = fmax(w->motion, motion - excess);
     rep->energy_growth = 1 + excess / fmax(w->motion, least);
@@ -260,12 +260,11 @@ static abut_status judge(abut_stepper *s, double energy, double motion, abut_rep
 }
 
 /* Fails a step whose energy has grown. */
-static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_err *err)
+static abut_status refuse(const abut_watched *of, const abut_report *rep, abut_err *err)
 {
-    const abut_model *m = s->solver.prob.model;
-    const int scheme = abut_scheme_of(m), damps = abut_scheme_is(scheme, ABUT_SCHEME_DAMPS);
+    const int scheme = abut_scheme_of(of->objective->model), damps = abut_scheme_is(scheme, ABUT_SCHEME_DAMPS);
     char better[64] = "";
-    if (!rep->energy_grows || abut_fixed_iterations(s->solver.opt)) return ABUT_OK;    /* such steps need not converge */
+    if (!rep->energy_grows || of->keeps) return ABUT_OK;
     if (!abut_scheme_is(scheme, ABUT_SCHEME_PLAIN))
         snprintf(better, sizeof better, ", or %s%s",
                  abut_scheme_names[damps ? ABUT_FIRST_SCHEME : abut_scheme_with(ABUT_SCHEME_DAMPS)],
@@ -275,26 +274,31 @@ static abut_status refuse(const abut_stepper *s, const abut_report *rep, abut_er
                      rep->energy_growth, 1 + GROWS, abut_scheme_names[scheme], better);
 }
 
-abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)
+abut_status abut_watch_energy(abut_energy_watch *w, const abut_watched *of, abut_report *rep, abut_arena *scratch, abut_err *err)
 {
-    assert(s);
-    struct abut_energy_watch *w = &s->watch;
-    const abut_objective *p = &s->solver.prob;
-    const double unit = abut_barrier_state_of(&p->terms)->kappa / (p->w.h_force * p->w.h_force);
-    double contact = 0;
-    abut_status rc = unit_energy(s, &contact, err);
-    rep->barrier = contact > 0 ? contact * unit : 0;
-    if (rc || !p->w.inertia) return rc;
     const double motion = rep->kinetic + fabs(rep->elastic) + rep->barrier;
     const double end = rep->kinetic + rep->elastic + rep->barrier + rep->gravity;
     int driven = 0;
-    rc = find_driven(s, &driven, err);
+    assert(w->step == of->step);
+    abut_status rc = find_driven(of, &driven, err);
     if (driven) w->driven = REACH;
-    if (!w->on && s->at.step > 0) w->learns = REACH;
+    if (!w->on && of->step > 0) w->learns = REACH;
     if (rc || w->driven > 0) take(w, end, motion), w->driven--;
-    else rc = judge(s, end, motion, rep, err);
+    else rc = judge(w, of, end, motion, rep, scratch, err);
     w->on = 1;
-    w->step = s->at.step + 1;
+    w->step = of->step + 1;
     w->end = end;
-    return rc ? rc : refuse(s, rep, err);
+    return rc ? rc : refuse(of, rep, err);
+}
+
+abut_status abut_step_watch_energy(abut_stepper *s, abut_report *rep, abut_err *err)
+{
+    const abut_objective *p = &s->solver.prob;
+    const double unit = abut_barrier_state_of(&p->terms)->kappa / (p->w.h_force * p->w.h_force);
+    const abut_watched of = { .objective = p, .step = s->at.step, .v = s->v, .acc = s->acc, .x = s->solver.here.x,
+                              .keeps = abut_fixed_iterations(s->solver.opt) };
+    double contact = 0;
+    const abut_status rc = unit_energy(s, &contact, err);
+    rep->barrier = contact > 0 ? contact * unit : 0;
+    return rc || !p->w.inertia ? rc : abut_watch_energy(&s->watch, &of, rep, &s->solver.scratch, err);
 }

@@ -95,6 +95,38 @@ int32_t abut_creep_about_to_slide(const abut_objective *p, const double *x, cons
 void abut_report_motion(const abut_objective *p, const double *x, const double *v, abut_report *rep);
 void abut_report_plain(const abut_objective *p, const double *x, const double *v, abut_report *rep);
 
+/* ---- energy that grows (formats/REPORT.md) ---- */
+
+/* Kept from step to step.  Zero-filled: no step was watched. */
+typedef struct abut_energy_watch {
+    int on, driven;     /* a step was watched; number of next steps not judged, because loads or motions have worked */
+    int learns;         /* number of next steps that only find `most`, after a start from a later frame */
+    int64_t step;       /* number of the frame of the watched step */
+    double end;         /* J: total energy there */
+    double most, motion;    /* J: largest total energy; without gravity then, less energy created */
+    double lately, lately_motion;   /* J: these two over the last steps, all below `most` */
+    int below;          /* number of these steps */
+} abut_energy_watch;
+
+/* A step that has ended.  Borrows everything. */
+typedef struct abut_watched {
+    const abut_objective *objective;
+    int64_t step;               /* number of the frame that it starts from */
+    const double *v, *acc, *x;  /* [3 nv] velocities at the start; m/s^2, all loads that are no term; the end */
+    int driven;                 /* 1: something else has worked, too */
+    int hard;                   /* 1: contacts have no energy, but do work */
+    double opened;              /* J: that of contacts which open gaps that were too small */
+    int keeps;                  /* 1: a step need not converge, so it is kept */
+} abut_watched;
+
+/** Begins to watch a step from the frame of that number; resumes 1: of a PENDING frame, which is not judged. */
+void abut_watch_begin(abut_energy_watch *w, int64_t step, int resumes);
+/** Reports whether the energies of rep have grown without work of loads and motions.  Fails  ABUT_E_NUMERIC by a tenth */
+ABUT_MUST_USE abut_status abut_watch_energy(abut_energy_watch *w, const abut_watched *of, abut_report *rep, abut_arena *scratch,
+                                            abut_err *err);
+/** Returns the energy of motion, J, below which motion is the residual of the solver. */
+double abut_step_least_motion(const abut_model *m);
+
 /* ---- records ---- */
 
 /* A frame may hold more than the state: the forces on every node, the balance of energy and momentum (`step --with

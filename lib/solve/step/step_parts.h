@@ -66,10 +66,6 @@ ABUT_MUST_USE abut_status abut_step_put_damping(const abut_stepper *s, abut_arra
 /** Returns contact/kappa of a frame over the kappa of this step: frames have that of the model's scheme, also after steps by
  * implicit Euler.  1 except in models of midpoint and Newmark. */
 double abut_step_kappa_weight(const abut_objective *p);
-/** Returns the energy of motion, J, below which motion is the residual of the solver. */
-double abut_step_least_motion(const abut_model *m);
-/** Begins to watch a step; resumes 1: that of a PENDING frame, which is not judged. */
-void abut_step_watch_begin(abut_stepper *s, int resumes);
 /** Finds elastic energy and that of contacts, J, at the start of the step with the terms of this step. */
 ABUT_MUST_USE abut_status abut_start_potentials(const abut_objective *p, double *elastic, double *barrier, abut_arena *scratch,
                                                 abut_err *err);
