@@ -470,16 +470,11 @@ static int moves(const joint *j) { return j->kind <= PRISMATIC; }
 static abut_status find_named(const robot *r, const abut_tree *t, const char *key, int of_joints, int32_t *row, abut_err *err)
 {
     const int32_t n = of_joints ? r->njoints : r->nlinks;
-    const char *name = NULL, **names = calloc((size_t)n + 1, sizeof *names), *near;
-    abut_status rc = names ? read_text(t, key, &name, err) : abut_fail(err, ABUT_E_NOMEM, "%d names", n);
-    for (int32_t i = 0; i < n && !rc; i++) names[i] = of_joints ? r->joint[i].name : r->link[i].name;
-    for (*row = 0; *row < n && !rc && strcmp(names[*row], name) != 0;) ++*row;
-    near = rc || *row < n ? NULL : abut_name_nearest(name, names);
-    if (!rc && *row == n)
-        rc = abut_tree_fail(t, err, "<%s>: no %s '%s'%s%s%s", t->key, of_joints ? "joint" : "link", name, near ? ": '" : "",
-                            near ? near : "", near ? "'?" : "");
-    free(names);
-    return rc;
+    const char *name = NULL, **names = calloc((size_t)n + 1, sizeof *names);
+    for (int32_t i = 0; i < n && names; i++) names[i] = of_joints ? r->joint[i].name : r->link[i].name;
+    const abut_status rc = read_text(t, key, &name, err);
+    if (rc) return free(names), rc;
+    return abut_scene_named(t, of_joints ? "joint" : "link", name, names, NULL, row, err);
 }
 
 /* The numbers of <limit>, <dynamics> and <axis>. */
@@ -691,8 +686,10 @@ static abut_status put_link(robot *r, int32_t i, int is_root, abut_tree *objects
     if (rc || (is_root && !l->shapes && r->fixed)) return rc;
     if (!l->shapes) return abut_tree_fail(l->at, err, "link '%s' has no <collision> and no <visual>: expected a shape%s", l->name,
                                           is_root ? ", or `base: fixed` of the robot" : ", or a fixed joint to another link");
-    if (l->has_mass && !(l->mass > 0)) return abut_tree_fail(l->at, err, "link '%s' has no mass: expected more than 0", l->name);
-    if (l->has_mass) {
+    if (l->has_mass && !(l->mass > 0) && !(is_root && r->fixed))
+        return abut_tree_fail(l->at, err, "link '%s' has no mass: expected more than 0%s", l->name,
+                              is_root ? ", or `base: fixed` of the robot" : "");
+    if (l->mass > 0) {
         const double *I = l->inertia, inertia[6] = { I[0], I[4], I[8], I[1], I[2], I[5] };
         abut_tree *rigid = abut_make_map(m, o, "rigid");
         abut_make_number(m, rigid, "mass", l->mass, NULL);
@@ -700,8 +697,9 @@ static abut_status put_link(robot *r, int32_t i, int is_root, abut_tree *objects
         abut_make_numbers(m, rigid, "inertia", inertia, 6);
     } else {
         abut_make_text(m, o, "rigid", "true");
-        abut_make_text(m, r->notes, NULL, "%s:%d: link '%s' has no <inertial>: its mass is that of its shapes, by the density of "
-                       "its material", m->file, m->line, l->name);
+        if (!l->has_mass)
+            abut_make_text(m, r->notes, NULL, "%s:%d: link '%s' has no <inertial>: its mass is that of its shapes, by the density "
+                           "of its material", m->file, m->line, l->name);
     }
     put_pose(r, o, &l->place);
     if (is_root && r->fixed) abut_make_text(m, o, "lock", "all");

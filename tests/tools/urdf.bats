@@ -269,6 +269,9 @@ assert abs(float(f["robot.a.z_m"]) - 5) < 1e-12 and float(g["robot.a.z_m"]) < -0
 for r, top in (f, 5), (g, 0):
     assert float(r["robot.b.z_m"]) < top - 0.15 and abs(float(r["robot.b.y_m"])) < 1e-9 and abs(float(r["robot.b.x_m"]) - 1) < 1e-9
 P
+    urdf "<link name='a'>${mass/2/0}$box</link><link name='b'>$mass$box</link>$(joint j continuous a b)"
+    refused "robot.urdf:3:1: link 'a' has no mass: expected more than 0, or \`base: fixed\` of the robot"
+    prep --set robots.robot.base=fixed -o held.abut
     urdf "<link name='a'/><link name='b'>$mass$box</link>$(joint j continuous a b)"
     refused "link 'a' has no <collision> and no <visual>: expected a shape, or \`base: fixed\` of the robot"
     prep --set robots.robot.base=fixed --to-yaml | grep -F 'between: [world, robot.b]'
@@ -345,7 +348,7 @@ $(joint j screw a b)" "5:22: type is 'screw': expected one of revolute, continuo
     wrong "$two
 $(joint j revolute a b)" "5:1: joint 'j' is revolute: expected <limit"
     wrong "$two
-$(joint j continuous a c)" "5:53: <child>: no link 'c'"
+$(joint j continuous a c)" "5:53: no link is called 'c'; did you mean 'a'?"
     wrong "$two
 $(joint j continuous a b)$(joint k continuous b a)" "5:78: joint 'k' is in a loop of links"
     wrong "$two
@@ -371,7 +374,7 @@ $(with '<axis xyz="0 0 0"/>')" "5:70: <axis>: a direction of length 0"
     wrong "$two
 $(with '<mimic joint="j"/>')" "5:1: joint 'j' follows itself (mimic)"
     wrong "$two
-$(with '<mimic joint="k"/>')" "5:70: <mimic>: no joint 'k'"
+$(with '<mimic joint="k"/>')" "5:70: no joint is called 'k'; did you mean 'j'?"
     wrong "$two
 $(joint j floating a b)$(joint k x a b)" "5:97: type is 'x'"
     wrong "<link name='a'>${mass/2/-2}$box</link>" "3:26: mass of link 'a': -2 kg: expected 0 or more"
