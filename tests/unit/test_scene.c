@@ -594,3 +594,68 @@ TEST(damaged_scenes_and_scripts_never_crash)
         abut_bytes_clear(&in);
     }
 }
+
+/* ---- robots ---- */
+
+/* Writes a robot, and reads the scene of it with so many bytes for its tree, of one chunk of the arena; 0: any. */
+static abut_status make_robot(made *s, const char *text, size_t size, size_t left)
+{
+    static const char *const scene = "robots: {r: {urdf: test_scene.urdf, base: fixed, position: {a: 1 rad}}}\n";
+    const abut_tree *notes;
+    FILE *f = fopen("test_scene.urdf", "wb");
+    const int written = f && fwrite(text, 1, size, f) == size;
+    memset(s, 0, sizeof *s);
+    s->arena.limit = left ? 1 << 20 : 0;
+    if (left) CHECK(abut_arena_alloc(&s->arena, (1 << 20) - left, 1) != NULL);
+    if (f) fclose(f);
+    if (!written) return abut_fail(&s->err, ABUT_E_IO, "test_scene.urdf: cannot be written");
+    abut_status rc = abut_yaml_read(&s->arena, "test.yaml", scene, strlen(scene), &s->tree, &s->err);
+    if (!rc) rc = abut_scene_robots(&s->arena, s->tree, "", &notes, &s->err);
+    if (!rc) rc = abut_scene_read(s->tree, "", &s->scene, &s->err);
+    return rc ? rc : build(s);
+}
+
+TEST(robots_are_read_whole_or_refused_whatever_is_damaged_and_however_little_memory_there_is)
+{
+#define SHAPE "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial><collision><geometry><box size='.1 .1 .1'/>" \
+    "</geometry></collision>"
+    static const char *const robot =
+        "<?xml version='1.0'?><robot name='r'><!-- two --><link name='x'>" SHAPE "</link><link name='y'>" SHAPE "</link>"
+        "<link name='z'>" SHAPE "</link><joint name='a' type='revolute'><parent link='x'/><child link='y'/>"
+        "<origin xyz='1 0 0' rpy='0 0 1'/><axis xyz='0 1 0'/><limit lower='-2' upper='2'/></joint><gazebo/>"
+        "<joint name='b' type='continuous'><parent link='x'/><child link='z'/><origin xyz='-1 0 0'/>"
+        "<mimic joint='a' multiplier='&#x9;2'/></joint></robot>";
+    const size_t n = strlen(robot);
+    char text[4096], good[4096];
+    abut_rng rng = { 5 };
+    made s;
+    CHECK(make_robot(&s, robot, n, 0) == ABUT_E_FORMAT && strstr(s.err.msg, "'&': expected &lt;"));
+    drop(&s);
+    memcpy(good, robot, n + 1);
+    memmove(strstr(good, "&#x9;"), strstr(good, "&#x9;") + 5, strlen(strstr(good, "&#x9;") + 5) + 1);
+    CHECK(!make_robot(&s, good, n - 5, 0) && s.m.njo == 3);
+    drop(&s);
+    int refused = 0;
+    for (size_t left = 64;; left += 320, refused++) {
+        const abut_status rc = make_robot(&s, good, n - 5, left);
+        drop(&s);
+        CHECK(rc == ABUT_E_NOMEM || !rc);
+        if (!rc) break;
+    }
+    CHECK(refused > 100);
+    for (int round = 0; round < 1500; round++) {
+        size_t left = n - 5;
+        memcpy(text, good, left + 1);
+        for (int k = 0; k <= round % 3; k++) {
+            const size_t at = abut_rng_below(&rng, (uint32_t)left);
+            if (round % 4) text[at] = "<>/'=&; x-.9\0!?"[abut_rng_below(&rng, 15)];
+            else memmove(text + at, text + at + 1, left-- - at);
+        }
+        const abut_status rc = make_robot(&s, text, left, 0);
+        CHECK(rc ? s.err.msg[0] != 0 : s.m.nv > 0);
+        drop(&s);
+    }
+    remove("test_scene.urdf");
+    CHECK(make(&s, "objects: {}\nrobots: {r: {urdf: x}}\n") == ABUT_E_FORMAT && strstr(s.err.msg, "robots: expected a scene"));
+    drop(&s);
+}
