@@ -698,8 +698,8 @@ static abut_status put_link(robot *r, int32_t i, int is_root, abut_tree *objects
     } else {
         abut_make_text(m, o, "rigid", "true");
         if (!l->has_mass)
-            abut_make_text(m, r->notes, NULL, "%s:%d: link '%s' has no <inertial>: its mass is that of its shapes, by the density "
-                           "of its material", m->file, m->line, l->name);
+            abut_make_text(m, r->notes, NULL, "%s:%d: link '%s' has no <inertial>: its mass is that of its shapes, by the "
+                           "density of its material", m->file, m->line, l->name);
     }
     put_pose(r, o, &l->place);
     if (is_root && r->fixed) abut_make_text(m, o, "lock", "all");

@@ -617,8 +617,8 @@ static abut_status make_robot(made *s, const char *text, size_t size, size_t lef
 
 TEST(robots_are_read_whole_or_refused_whatever_is_damaged_and_however_little_memory_there_is)
 {
-#define SHAPE "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial><collision><geometry><box size='.1 .1 .1'/>" \
-    "</geometry></collision>"
+#define SHAPE "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>" \
+    "<collision><geometry><box size='.1 .1 .1'/></geometry></collision>"
     static const char *const robot =
         "<?xml version='1.0'?><robot name='r'><!-- two --><link name='x'>" SHAPE "</link><link name='y'>" SHAPE "</link>"
         "<link name='z'>" SHAPE "</link><joint name='a' type='revolute'><parent link='x'/><child link='y'/>"
