@@ -68,7 +68,7 @@ typedef struct turning {
 /* Fields of a step at the nodes. */
 typedef struct turned {
     const double *x, *v;            /* the end */
-    double *Mx, *Mv, *gain;         /* gain: A is the sum of its products with x' - x */
+    double *Mx, *Mv;                /* M x, M v */
 } turned;
 
 static void add_middle(const abut_nodal *s, const turned *at, size_t i, turning *o)
@@ -92,7 +92,6 @@ static void add_turn(const abut_nodal *s, const turned *at, size_t i, turning *o
     o->bore = abut_v3_add(o->bore, abut_v3_get(s->of.bore + 3 * i));
     o->bears = abut_v3_add(o->bears, J);
     o->moment = abut_v3_add(o->moment, abut_v3_scale(0.5, abut_v3_cross(turn, J)));
-    o->gained += abut_v3_dot(abut_v3_get(at->gain + 3 * i), moved);
 }
 
 /* Sets o->spin, and o->turns: whether it turns as a whole, freely, and faster than the residual of the solver. */
@@ -147,26 +146,31 @@ static abut_vec3 change_of_spin(const turning *o)
     const abut_vec3 roll = abut_v3_sub(o->spin, abut_v3_scale(along / load2, o->bears));
     const double energy2 = abut_v3_dot(o->l, roll), most = MOST_TURN / 2;
     const double steady = fmax(0, fmin(1, abut_v3_dot(o->bore, o->bears) / load2));
-    const double gained = fmax(0, o->nodes > 4 ? o->gained : abut_v3_dot(o->spin, o->moment));
-    const double less = gained - fmin(steady * o->taken, SIDE * gained);
+    const double gained = fmax(0, o->gained), less = gained - fmin(steady * o->taken, SIDE * gained);
     return abut_v3_scale(energy2 > 0 ? -fmax(-most, fmin(most, less / energy2)) : 0, roll);
 }
 
-/* Sets at->gain, the difference of forces: Simpson's rule is exact where U is of degree 4 along the step. */
-static abut_status find_gain(abut_nodal *s, const turned *at, abut_err *err)
+/* Sets A of the objects that turn; Simpson's rule is exact where U is of degree 4 along the step. */
+static abut_status find_gains(abut_nodal *s, const turned *at, turning *of, abut_err *err)
 {
     const abut_objective *p = &s->objective;
     const double share[3] = { 1. / 6, 4. / 6, 1. / 6 - 1 };
     const abut_mark mark = abut_arena_mark(&s->scratch);
     const size_t n3 = 3 * (size_t)p->model->nv;
-    double *x = ABUT_NEW(&s->scratch, double, n3 + 1);
-    abut_status rc = x ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energy of a turn: %zu numbers", n3);
-    memset(at->gain, 0, n3 * sizeof *at->gain);
-    for (int k = 0; k < 3 && !rc; k++) {
+    double *x = ABUT_NEW(&s->scratch, double, n3 + 1), *gain = ABUT_NEW(&s->scratch, double, n3 + 1);
+    abut_status rc = x && gain ? ABUT_OK : abut_fail(err, ABUT_E_NOMEM, "energy of a turn: %zu numbers", n3);
+    int many = 0;
+    for (turning *o = of; o < of + p->model->no; o++) {
+        o->gained = o->nodes > 4 ? 0 : abut_v3_dot(o->spin, o->moment);
+        many |= o->turns && o->nodes > 4;
+    }
+    for (int k = 0; k < 3 && many && !rc; k++) {
         for (size_t i = 0; i < n3; i++) x[i] = k == 1 ? 0.5 * (p->xn[i] + at->x[i]) : k ? at->x[i] : p->xn[i];
         const abut_at here = abut_objective_at(p, x, NULL, NULL);
-        rc = abut_objective_potential_gradient(p, &here, share[k], at->gain, &s->scratch, err);
+        rc = abut_objective_potential_gradient(p, &here, share[k], gain, &s->scratch, err);
     }
+    for (size_t i = 0; i < n3 && many && !rc; i++)
+        if (of[p->model->body[i / 3]].nodes > 4) of[p->model->body[i / 3]].gained += gain[i] * (at->x[i] - p->xn[i]);
     abut_arena_release(&s->scratch, mark);
     return rc;
 }
@@ -177,12 +181,11 @@ static abut_status keep_energy(abut_nodal *s, const double *x, double *v, abut_e
     const abut_objective *p = &s->objective;
     const abut_model *m = p->model;
     const abut_mass *M = abut_mass_of(&p->terms);
-    const turned at = { x, v, s->of.x, s->state.rhs, s->state.next };
+    const turned at = { x, v, s->of.x, s->state.rhs };
     const abut_mark mark = abut_arena_mark(&s->scratch);
     turning *of = ABUT_NEW(&s->scratch, turning, (size_t)m->no + 1);
     assert(x != v);
     if (!of) return abut_fail(err, ABUT_E_NOMEM, "rotation of %d objects", m->no);
-    const abut_status rc = find_gain(s, &at, err);
     abut_mass_multiply(M, x, at.Mx);
     abut_mass_multiply(M, v, at.Mv);
     abut_collmesh_positions(&p->cm, x, s->of.y1);
@@ -193,6 +196,7 @@ static abut_status keep_energy(abut_nodal *s, const double *x, double *v, abut_e
     }
     for (size_t i = 0; i < (size_t)m->nv; i++) add_turn(s, &at, i, &of[m->body[i]]);
     for (turning *o = of; o < of + m->no; o++) find_spin(m, o);
+    const abut_status rc = find_gains(s, &at, of, err);
     for (size_t c = 0; c < s->contacts.n; c++) add_contact(s, c, of);
     for (turning *o = of; o < of + m->no; o++) o->spin = change_of_spin(o);
     for (size_t i = 0; i < (size_t)m->nv && !rc; i++) {
