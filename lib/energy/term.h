@@ -154,7 +154,7 @@ typedef struct abut_term_ops {
     void (*forecast_step)(void *self, const abut_at *from, const double *to, double alpha);
     int (*forecast_is_fair)(const void *self, const abut_at *at);
 
-    /** *raised 1: a step led close to a bound, and the term has become stiffer, which changes the objective. */
+    /** *raised 1: a Newton direction led close to a bound, and the term has become stiffer, which changes the objective. */
     abut_status (*stiffen)(void *self, const abut_at *from, const abut_at *to, int *raised, abut_arena *scratch, abut_err *err);
     /** g[3 nv] += the correction that undoes the stretch by d beyond the first order of `meant`, *cost += its energy; H: matrices
      * of the set at `at` (solve/search/rotate.c). */

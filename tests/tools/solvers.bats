@@ -282,6 +282,40 @@ assert all(r["factor_flops"] > 3e7 for r in rows) and eval(sys.argv[1]), (all_, 
 P
 }
 
+@test "quasi-Newton solvers stiffen the barrier as newton does: two blocks in a press, whose plates feel no force sideways" {
+    skip_without_numpy
+    block='generate: {box: {size: [0.1, 0.03, 0.1], cells: [2, 1, 2]}}, material: m'
+    plate='generate: {box: {size: [0.3, 0.02, 0.3], cells: [1, 1, 1]}}, obstacle: true'
+    "$BIN/mesh-prep" -q -o start.abut <<Y
+abut: 1
+time: {step: 10 ms}
+gravity: [0, 0, 0]
+contact: {friction: {mu: 0.5}}
+materials: {m: {density: 2500, young: 1e7, poisson: 0}}
+objects:
+  b: {$block, translate: [0, 0.0151, 0]}
+  c: {$block, translate: [0, -0.0151, 0]}
+  top: {$plate, translate: [0, 0.0404, 0]}
+  low: {$plate, translate: [0, -0.0404, 0]}
+motion:
+  - {select: {object: top}, translate: [0, -0.0235, 0], until: 0.2 s, hold: true}
+  - {select: {object: low}, translate: [0, 0.0235, 0], until: 0.2 s, hold: true}
+Y
+    for s in newton lbfgs-h dot; do
+        "$BIN/step" -q -j 1 --solver $s -n 22 --with forces --report $s.jsonl start.abut | "$BIN/export" -q --csv $s.csv
+    done
+    "$PYTHON" - <<'P'
+import csv, json, math
+kappa = {s: max(json.loads(q)["kappa"] for q in open(s + ".jsonl")) for s in ("newton", "lbfgs-h", "dot")}
+assert max(kappa.values()) <= 2 * kappa["newton"], kappa
+for s in kappa:
+    end = {k: float(v or "nan") for k, v in list(csv.DictReader(open(s + ".csv")))[-1].items()}
+    for o in ("top", "low"):
+        across = math.hypot(end[o + ".contact_x_N"], end[o + ".contact_z_N"])
+        assert across <= 0.005 * abs(end[o + ".contact_y_N"]), (s, o, across)
+P
+}
+
 @test "lbfgs-h factors in single precision, and in double where that is too coarse" {
     skip_without_numpy
     cat >bar.yaml <<'Y'

@@ -480,6 +480,13 @@ static int norm_halved(abut_search *s)
     return halved;
 }
 
+/* Stiffens the terms that Newton's method leads close to a bound.  Quasi-Newton steps in between dip lower than their end, and are
+ * many: each would stiffen. */
+static abut_status stiffen(abut_search *s, abut_err *err)
+{
+    return s->dir.ops->resolve || s->aim.exact ? s->ops->points.stiffen(s, err) : ABUT_OK;
+}
+
 /* Moves to the trial point, and notes the progress. */
 static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err *err)
 {
@@ -492,7 +499,7 @@ static abut_status arrive_at_trial(abut_search *s, const abut_move *m, abut_err 
     const double *led = m->corrected ? s->second_order.linear_step : s->trial.x;
     abut_status rc = s->ops->aim.forecast_step(s, led, m->it->alpha, err);
     if (!rc) rc = search_accept(s, err);
-    return rc ? rc : s->ops->points.stiffen(s, err);
+    return rc ? rc : stiffen(s, err);
 }
 
 /* Stays at the iterate: no step lowers the objective.  Allowed at a minimum, for a rule that reads short directions, or after a
