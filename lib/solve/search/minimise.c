@@ -480,7 +480,7 @@ static int norm_halved(abut_search *s)
     return halved;
 }
 
-/* Stiffens the terms that Newton's method leads close to a bound.  Quasi-Newton steps in between dip lower than their end, and are
+/* Stiffens terms that a Newton direction led close to a bound.  Quasi-Newton steps in between dip lower than their end, and are
  * many: each would stiffen. */
 static abut_status stiffen(abut_search *s, abut_err *err)
 {
