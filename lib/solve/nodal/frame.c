@@ -47,6 +47,7 @@ static abut_status put_impulse(const abut_nodal *s, int64_t step, abut_arrays *o
  * steps, but not if its sides pass in time with the steps: then its speed grows or falls.  So the next frame starts with a
  * rotation that has A less and G more, of G the part that is no impact.  Positions stay. */
 
+#define RESTS 10        /* times the tolerance: what is slower is at rest */
 #define TURNS 0.5       /* of the energy about the middle: what deforms more does not turn as a whole */
 #define ONE_SIDED 0.5   /* of the impulses of contacts remain in their sum: between two sides these decide the turn */
 #define SIDE 20.0       /* G over A at most: twice the steps that a side takes */
@@ -98,6 +99,7 @@ static void add_turn(const abut_nodal *s, const turned *at, size_t i, turning *o
 static void find_spin(const abut_model *m, turning *o)
 {
     double inertia[9], inverse[9], l[3], spin[3] = { 0 };
+    const double slow = RESTS * m->tolerance[0];
     const double trace = o->place[0] + o->place[4] + o->place[8];
     for (int k = 0; k < 9; k++) inertia[k] = (k % 4 ? 0 : trace) - o->place[k];
     const double det = abut_m3_inverse(inverse, inertia);
@@ -105,7 +107,7 @@ static void find_spin(const abut_model *m, turning *o)
     abut_v3_put(l, o->l);
     abut_m3_add_times(spin, inverse, l);
     o->spin = abut_v3_get(spin);
-    o->turns = o->energy2 > 2 * abut_step_least_motion(m) && abut_v3_dot(o->spin, o->l) > TURNS * o->energy2;
+    o->turns = o->energy2 > o->mass * slow * slow && abut_v3_dot(o->spin, o->l) > TURNS * o->energy2;
 }
 
 /* Returns the work of the normal impulse r_N of contact c as its gap closes in the step, J; below 0: it opens.  s->of.y1 has the
