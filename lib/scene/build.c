@@ -368,9 +368,9 @@ typedef struct rubbing {
 
 static rubbing rubbing_of(const abut_scene *s, int32_t thing)
 {
-    const abut_scene_object *o = s->object + thing;
-    const abut_scene_plane *p = s->plane + (thing - s->nobjects);
-    return thing < s->nobjects ? (rubbing){ o->has_mu, o->mu, o->material } : (rubbing){ p->has_mu, p->mu, p->material };
+    const abut_scene_object *o = thing < s->nobjects ? s->object + thing : NULL;
+    const abut_scene_plane *p = o ? NULL : s->plane + (thing - s->nobjects);
+    return o ? (rubbing){ o->has_mu, o->mu, o->material } : (rubbing){ p->has_mu, p->mu, p->material };
 }
 
 static const abut_scene_pair *find_pair(const abut_scene *s, int of_materials, int32_t a, int32_t b)
