@@ -255,8 +255,9 @@ static void forget(abut_coulomb_state *s)
     s->unbalanced = NAN;
 }
 
-enum { SOONEST = 5, LATER = 2 };    /* changes until weights are compared first; times as many until they are again: late changes
-                                     * are those of the slowest modes, and weights that follow them would never settle */
+enum { SOONEST = 5, LATER = 2, LATEST = 20 };   /* changes until weights are compared first; times as many until they are again;
+                                     * the last iteration after which they are: late changes are those of the slowest modes, and
+                                     * weights that follow them would never settle */
 
 void abut_coulomb_begin(abut_coulomb_state *s)
 {
@@ -476,10 +477,12 @@ static double largest_part(const body_sums *sum, size_t n)
 }
 
 /* Sets s->unbalanced: by momentum at v alone, unless that is balanced well enough; then by momentum at p and the law too. */
-static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t,
+static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *of, const abut_touching *t,
                                    const abut_coulomb_options *o, abut_err *err)
 {
     const double balance = o->balance;
+    abut_coulomb_system all = *of, *const y = &all;
+    if (o->rough) all.body = NULL, all.times = NULL;
     const size_t n = y->body ? (size_t)y->bodies : 1;
     if (!s->projected || !(balance > 0)) return ABUT_OK;
     body_sums *sum = calloc(n + 1, sizeof *sum);
@@ -837,7 +840,8 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
         }
         if (done || rc) break;
         int changed = 0;
-        if (s->fit.changes >= SOONEST && s->iterations >= s->fit.next) rc = fit_weights(s, y, t, &changed, err);
+        const int fits = s->fit.changes >= SOONEST && s->iterations >= s->fit.next && s->iterations <= LATEST;
+        if (fits) rc = fit_weights(s, y, t, &changed, err);
         if (!rc && !changed) rc = go_on(s, y, t, o, err);
     }
     complete(s, y);
