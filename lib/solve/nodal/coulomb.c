@@ -477,12 +477,10 @@ static double largest_part(const body_sums *sum, size_t n)
 }
 
 /* Sets s->unbalanced: by momentum at v alone, unless that is balanced well enough; then by momentum at p and the law too. */
-static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *of, const abut_touching *t,
+static abut_status measure_balance(abut_coulomb_state *s, const abut_coulomb_system *y, const abut_touching *t,
                                    const abut_coulomb_options *o, abut_err *err)
 {
     const double balance = o->balance;
-    abut_coulomb_system all = *of, *const y = &all;
-    if (o->rough) all.body = NULL, all.times = NULL;
     const size_t n = y->body ? (size_t)y->bodies : 1;
     if (!s->projected || !(balance > 0)) return ABUT_OK;
     body_sums *sum = calloc(n + 1, sizeof *sum);

@@ -114,7 +114,7 @@ typedef struct abut_coulomb_system {
 typedef struct abut_coulomb_options {
     int iterations, sweeps; /* at most; of each projection */
     double balance;         /* residual `unbalanced` that ends the iterations; 0: not tested */
-    int rough;              /* 1: `unbalanced` is of momentum at v alone, of all bodies together */
+    int rough;              /* 1: `unbalanced` is of momentum at v alone */
     double tolerance;       /* m: residual delta that ends them; 0: not tested.  Both have to hold if both are given */
     double freeze;          /* contacts that change by less than this part of the residual sleep; 0: none does */
     int accelerated;        /* 1: q are mixed */

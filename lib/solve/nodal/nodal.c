@@ -414,7 +414,7 @@ static abut_status guess(abut_nodal *s, abut_err *err)
     return rc;
 }
 
-#define COARSE 100   /* times the balance, where another linearisation follows */
+#define COARSE 20   /* times the balance, where another linearisation follows */
 
 /* One linearisation, of several: from vk to s->of.end. */
 static abut_status newton(abut_nodal *s, int first, int last, abut_err *err)
