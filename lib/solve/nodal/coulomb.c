@@ -255,9 +255,8 @@ static void forget(abut_coulomb_state *s)
     s->unbalanced = NAN;
 }
 
-enum { SOONEST = 5, LATER = 2, LATEST = 20 };   /* changes until weights are compared first; times as many until they are again;
-                                     * the last iteration after which they are: late changes are those of the slowest modes, and
-                                     * weights that follow them would never settle */
+enum { SOONEST = 5, LATER = 2 };    /* changes until weights are compared first; times as many until they are again: late changes
+                                     * are those of the slowest modes, and weights that follow them would never settle */
 
 void abut_coulomb_begin(abut_coulomb_state *s)
 {
@@ -838,8 +837,7 @@ abut_status abut_coulomb_iterate(abut_coulomb_state *s, const abut_coulomb_syste
         }
         if (done || rc) break;
         int changed = 0;
-        const int fits = s->fit.changes >= SOONEST && s->iterations >= s->fit.next && s->iterations <= LATEST;
-        if (fits) rc = fit_weights(s, y, t, &changed, err);
+        if (s->fit.changes >= SOONEST && s->iterations >= s->fit.next) rc = fit_weights(s, y, t, &changed, err);
         if (!rc && !changed) rc = go_on(s, y, t, o, err);
     }
     complete(s, y);
