@@ -313,7 +313,6 @@ P
     "$BIN/mesh-prep" -q elsewhere/s.yaml --set contact.dhat='1e-4 m' -o t.abut
     cmp <("$BIN/export" --dump s.abut) <("$BIN/export" --dump t.abut)
     mv top/arm_description top/other                    # a folder above it that is the package by another name
-    sed -i "s/arm_description.meshes.c.stl' scale/XXX/2" top/other/urdf/robot.urdf
     sed -i 's/<link name=.c.*//; s/<joint name="j".*<\/joint>//' top/other/urdf/robot.urdf
     "$BIN/mesh-prep" -q top/other/urdf/robot.urdf --set contact.dhat='1e-4 m' -o t.abut
     rm top/other/meshes/c.stl
