@@ -65,7 +65,7 @@ TOOLS := mesh-prep springs tear decompose step friction-lag strain-limit ccd-che
 # the core, libabut.a, and parts beside it, libabut_NAME.a: a program is linked with the parts that it uses (PULL), and the core
 # refers to none but by weak names.  `make layers` proves that it includes nothing of them
 PARTS := gpu picture $(if $(PETSC),petsc)
-SOURCES_gpu     := $(filter-out $(if $(GPU),lib/gpu/no_cuda.c),$(wildcard lib/gpu/*.c lib/solve/device/*.c))
+SOURCES_gpu     := $(wildcard lib/gpu/*.c lib/solve/device/*.c)
 SOURCES_picture := $(filter-out %/draw_gl.c,$(wildcard formats/picture/*.c))
 SOURCES_petsc   := $(wildcard lib/sparse/petsc/*.c) $(if $(MPI),$(wildcard lib/base/mpi/*.c))
 NOT_CORE := lib/gpu/% lib/solve/device/% lib/sparse/petsc/% lib/base/mpi/% formats/picture/% tools/picture.c tools/step-mpi.c
@@ -162,6 +162,7 @@ $B/lib/sparse/own/%_float.o: lib/sparse/own/%.c Makefile
 	$(call run,CC $< (float)) $(CC) $(ALL_CPP) -DABUT_FLOAT $(ALL_C) $(OPT_HOT) -c $< -o $@
 
 # products of factors: a multiplication and an addition in one instruction where the processor has it
+$B/lib/gpu/machine.o: ALL_CPP += $(if $(GPU),-DABUT_CUDA)
 $B/lib/sparse/own/factor.o $B/lib/sparse/own/factor_float.o: ALL_C += -ffp-contract=fast
 
 $B/%.o: %.cc Makefile

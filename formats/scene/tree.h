@@ -105,6 +105,15 @@ void abut_make_number(abut_tree_maker *m, abut_tree *parent, const char *key, do
 /** A list of n such numbers. */
 void abut_make_numbers(abut_tree_maker *m, abut_tree *parent, const char *key, const double *v, int n);
 
+/* ---- XML text as a tree (xml.c) ---- */
+
+struct abut_bytes;
+/** Reads elements as maps and attributes as texts in them; comments and a declaration are read over.  *root: the one element of
+ * the text, whose name is its key.  name is borrowed: it must live as long as the arena.
+ * Fails  ABUT_E_FORMAT with line and column: all else of XML, what does not end, an attribute twice; ABUT_E_NOMEM */
+ABUT_MUST_USE abut_status abut_xml_read(abut_arena *arena, const char *name, const struct abut_bytes *in, abut_tree **root,
+                                        abut_err *err);
+
 /* ---- YAML text as a tree, and a tree as YAML text ---- */
 
 /** Parses one YAML document.  name is borrowed: it must live as long as the arena.  An empty document is an empty map.

@@ -377,3 +377,13 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err)
     abut_queue_trials(q);
     return ABUT_OK;
 }
+
+#ifndef ABUT_CUDA
+/* Of cuda.cu in builds with CUDA. */
+abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err)
+{
+    (void)which;
+    *q = (abut_queue){ 0 };
+    return abut_fail(err, ABUT_E_ARG, "this build has no CUDA; make GPU=1 wants nvcc 12 or later");
+}
+#endif
