@@ -379,7 +379,7 @@ abut_status abut_queue_twin(abut_queue *q, abut_err *err)
 }
 
 #ifndef ABUT_CUDA
-/* Of cuda.cu in builds with CUDA. */
+/* In builds with CUDA, cuda.cu has it. */
 abut_status abut_queue_cuda(abut_queue *q, int which, abut_err *err)
 {
     (void)which;
