@@ -1,5 +1,5 @@
-/* XML as a tree: elements are maps, attributes are texts in them.  Comments and a declaration are read over; what is none of these
- * (a document type, CDATA) is refused. */
+/* XML as a tree: elements are maps, attributes are texts in them.  Comments and a declaration are read over; all else (a document
+ * type, CDATA) is refused. */
 #include "formats/mesh/mesh_io.h"
 #include "formats/scene/tree.h"
 #include "scene/scene.h"
